@@ -1,0 +1,1 @@
+//! Incremental parser combinators over bytes, at hand-written speed

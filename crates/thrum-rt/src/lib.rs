@@ -1,0 +1,1 @@
+//! The thrum runtime: lightweight threads, scheduler with hand-off, reactors, timers, network

@@ -1,0 +1,1 @@
+//! The thrum web server: files, access log

@@ -1,0 +1,1 @@
+//! Write network servers as plain sequential code, one cheap thread a connection
