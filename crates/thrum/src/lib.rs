@@ -1,1 +1,37 @@
-//! Write network servers as plain sequential code, one cheap thread a connection
+//! Write network servers as plain sequential code, one cheap thread a connection; thrum runs them as event-driven I/O on
+//! all cores.
+//!
+//! ```no_run
+//! use thrum::net::TcpListener;
+//!
+//! #[thrum::main]
+//! async fn main() -> std::io::Result<()> {
+//!     let listener = TcpListener::bind("127.0.0.1:7000").await?;
+//!     loop {
+//!         let (connection, _peer) = listener.accept().await?;
+//!         thrum::spawn(async move {
+//!             let mut buffer = [0; 4096];
+//!             while let Ok(read @ 1..) = connection.read(&mut buffer).await {
+//!                 connection.write_all(&buffer[..read]).await?;
+//!             }
+//!             std::io::Result::Ok(())
+//!         });
+//!     }
+//! }
+//! ```
+//!
+//! * The runtime, [`thrum_rt`], is re-exported here: [`spawn`], [`time`], [`net`], [`sync`], [`signal`].
+//! * [`http`] is the HTTP engine, [`parse`] the parser combinators that it is made with.
+//!
+//! **Nobody waits for a slow neighbour.** A task that computes or blocks is noticed within a few milliseconds, and the
+//! rest of its worker's work moves on without it. So a handler may call slow code as it is.
+#![forbid(unsafe_code)]
+
+pub use thrum_http as http;
+pub use thrum_macros::main;
+pub use thrum_parse as parse;
+#[doc(inline)]
+pub use thrum_rt::{
+    Builder, JoinError, JoinHandle, Runtime, block_on, blocking, metrics, net, signal, spawn, sync,
+    time, yield_now,
+};

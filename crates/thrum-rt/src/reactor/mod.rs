@@ -1,0 +1,329 @@
+//! Reactors: each is one I/O manager, with its registrations and its timers.
+//!
+//! A reactor is an object of its own, not a part of a thread. A worker that has nothing to run takes a *turn* of its
+//! seat's reactor: it waits for events or the next deadline, and dispatches what came. The turn is locked only for that
+//! long and never across a poll of a task, so that whoever gets the seat of a stuck worker can go on with its reactor at
+//! once (DESIGN D3).
+//!
+//! Registering, arming a timer and waking take no turn and can be done from any thread.
+
+mod epoll;
+mod source;
+mod table;
+mod wheel;
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use self::epoll::Epoll;
+pub(crate) use self::source::Direction;
+use self::source::Source;
+use self::table::Table;
+pub(crate) use self::wheel::TimerKey;
+use self::wheel::Wheel;
+use crate::budget;
+use crate::shim::{Mutex, MutexGuard};
+use crate::time::clock;
+
+/// One I/O manager.
+pub(crate) struct Reactor {
+    epoll: Epoll,
+    sources: Table,
+    /// Registered descriptors, for the watchdog: a reactor without any may be left alone.
+    registered: AtomicUsize,
+    timers: Mutex<Timers>,
+    turn: Mutex<Turn>,
+}
+
+/// The right to wait and dispatch, and the memory for it.
+#[derive(Default)]
+pub(crate) struct Turn {
+    due: Vec<Waker>,
+}
+
+struct Timers {
+    wheel: Wheel,
+    /// While a turn waits: until when, in milliseconds. A timer that is earlier must interrupt it.
+    waiting_until: Option<u64>,
+}
+
+impl Reactor {
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self {
+            epoll: Epoll::new()?,
+            sources: Table::new(),
+            registered: AtomicUsize::new(0),
+            timers: Mutex::new(Timers {
+                wheel: Wheel::new(clock::now_ms()),
+                waiting_until: None,
+            }),
+            turn: Mutex::default(),
+        })
+    }
+
+    /// The turn, if nobody has it.
+    pub(crate) fn try_turn(&self) -> Option<MutexGuard<'_, Turn>> {
+        self.turn.try_lock()
+    }
+
+    /// The turn. Whoever waits in it now is interrupted.
+    pub(crate) fn take_turn(&self) -> MutexGuard<'_, Turn> {
+        self.try_turn().unwrap_or_else(|| {
+            self.interrupt();
+            self.turn.lock()
+        })
+    }
+
+    /// Waits until something happens, but no longer than `limit` if there is one, and wakes the tasks concerned.
+    pub(crate) fn turn(&self, turn: &mut Turn, limit: Option<Duration>) {
+        let timeout = if limit == Some(Duration::ZERO) {
+            limit
+        } else {
+            self.begin_wait(limit)
+        };
+        let waited = self.epoll.wait(timeout, |token, edge| {
+            if let Some(source) = self.sources.get(token as u32) {
+                source.dispatch((token >> 32) as u32, edge);
+            }
+        });
+        if let Err(error) = waited {
+            // Only a programming error gets here (EBADF, EINVAL, EFAULT).
+            tracing::error!(%error, "the reactor cannot wait for events");
+        }
+        self.end_wait(&mut turn.due);
+        turn.due.drain(..).for_each(Waker::wake);
+    }
+
+    fn begin_wait(&self, limit: Option<Duration>) -> Option<Duration> {
+        let mut timers = self.timers.lock();
+        let next = timers.wheel.next_ms();
+        timers.waiting_until = Some(next.unwrap_or(u64::MAX));
+        drop(timers);
+        let timer = next.map(clock::until);
+        match (timer, limit) {
+            (Some(timer), Some(limit)) => Some(timer.min(limit)),
+            (timer, limit) => timer.or(limit),
+        }
+    }
+
+    fn end_wait(&self, due: &mut Vec<Waker>) {
+        let mut timers = self.timers.lock();
+        timers.waiting_until = None;
+        if !timers.wheel.is_empty() {
+            timers.wheel.advance(clock::now_ms(), due);
+        }
+    }
+
+    /// Ends the wait of a turn that is under way, or else of the next.
+    pub(crate) fn interrupt(&self) {
+        self.epoll.interrupt();
+    }
+
+    /// Whether leaving this reactor alone could keep anyone waiting.
+    pub(crate) fn has_waiters(&self) -> bool {
+        self.registered.load(Ordering::Relaxed) > 0 || !self.timers.lock().wheel.is_empty()
+    }
+
+    /// Has `waker` woken at `at_ms` ([`clock::now_ms`]) or soon after.
+    pub(crate) fn arm(&self, at_ms: u64, waker: Waker) -> TimerKey {
+        let mut timers = self.timers.lock();
+        let key = timers.wheel.insert(at_ms, waker);
+        let interrupt = timers.waiting_until.is_some_and(|until| at_ms < until);
+        drop(timers);
+        if interrupt {
+            self.interrupt();
+        }
+        key
+    }
+
+    /// Forgets a timer; nothing happens if it has fired.
+    pub(crate) fn disarm(&self, key: TimerKey) {
+        let waker = self.timers.lock().wheel.remove(key);
+        drop(waker); // after the lock: dropping a waker may drop a task
+    }
+
+    /// Makes a timer wake `waker` from now on; false if it has fired.
+    pub(crate) fn rewake(&self, key: TimerKey, waker: &Waker) -> bool {
+        let mut timers = self.timers.lock();
+        let Some(current) = timers.wheel.waker(key) else {
+            return false;
+        };
+        let replaced =
+            (!current.will_wake(waker)).then(|| std::mem::replace(current, waker.clone()));
+        drop(timers);
+        drop(replaced);
+        true
+    }
+
+    /// Drops every waker, as the runtime ends: tasks that wait here are dropped with them.
+    pub(crate) fn forget_waiters(&self) {
+        let timers = self.timers.lock().wheel.take_all();
+        drop(timers);
+        for source in self.sources.iter() {
+            source.drop_waiters();
+        }
+    }
+}
+
+/// A descriptor that is registered with a reactor, with its readiness.
+///
+/// All its methods take `&self`. More than one task may wait in one direction; all are woken.
+pub(crate) struct Registered<T: AsFd> {
+    io: Option<T>,
+    reactor: Arc<Reactor>,
+    index: u32,
+}
+
+impl<T: AsFd> Registered<T> {
+    /// Registers `io`, which must be in non-blocking mode.
+    pub(crate) fn new(reactor: Arc<Reactor>, io: T) -> io::Result<Self> {
+        let Some(index) = reactor.sources.claim() else {
+            return Err(io::Error::other("a reactor holds at most 2^30 descriptors"));
+        };
+        let registered = Self {
+            io: Some(io),
+            reactor,
+            index,
+        };
+        let source = registered.source();
+        let token = u64::from(source.generation()) << 32 | u64::from(index);
+        registered
+            .reactor
+            .registered
+            .fetch_add(1, Ordering::Relaxed);
+        registered
+            .reactor
+            .epoll
+            .add(registered.get().as_fd(), token)?;
+        Ok(registered)
+    }
+
+    pub(crate) fn get(&self) -> &T {
+        self.io
+            .as_ref()
+            .expect("the descriptor is taken only by into_inner, which consumes self")
+    }
+
+    /// Takes the descriptor out of the reactor.
+    pub(crate) fn into_inner(mut self) -> io::Result<T> {
+        let io = self.io.take().expect("the descriptor is taken only here");
+        self.reactor.epoll.remove(io.as_fd())?;
+        Ok(io)
+    }
+
+    fn source(&self) -> &Source {
+        self.reactor
+            .sources
+            .get(self.index)
+            .expect("a claimed slot exists as long as its reactor")
+    }
+
+    /// Ready when an operation in this direction would not block, as far as is known. It may be mistaken.
+    ///
+    /// Pending also when this poll of the task has used up its budget; the task is woken again at once.
+    pub(crate) fn poll_ready(&self, direction: Direction, cx: &mut Context<'_>) -> Poll<()> {
+        if budget::exhausted(cx) {
+            return Poll::Pending;
+        }
+        if self.source().wait(direction, cx.waker()) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    }
+
+    /// Tries an operation, and remembers when it says that it would block.
+    pub(crate) fn attempt<R>(
+        &self,
+        direction: Direction,
+        operation: impl FnOnce(BorrowedFd<'_>) -> io::Result<R>,
+    ) -> io::Result<R> {
+        budget::spend(1);
+        let seen = self.source().seen();
+        let result = operation(self.get().as_fd());
+        if let Err(error) = &result
+            && error.kind() == io::ErrorKind::WouldBlock
+        {
+            self.source().clear(direction, seen);
+        }
+        result
+    }
+
+    /// Tries to move `wanted` bytes. After a short transfer the next wait goes straight to the reactor: the kernel had no
+    /// more to give or to take, and asking again would only say so.
+    pub(crate) fn attempt_bytes(
+        &self,
+        direction: Direction,
+        wanted: usize,
+        operation: impl FnOnce(BorrowedFd<'_>) -> rustix::io::Result<usize>,
+    ) -> io::Result<usize> {
+        let seen = self.source().seen();
+        let result = operation(self.get().as_fd());
+        match result {
+            Ok(moved) => {
+                budget::spend_bytes(moved);
+                if 0 < moved && moved < wanted {
+                    self.source().clear(direction, seen);
+                }
+            }
+            Err(rustix::io::Errno::AGAIN) => {
+                budget::spend(1);
+                self.source().clear(direction, seen);
+            }
+            Err(_) => budget::spend(1),
+        }
+        Ok(result?)
+    }
+
+    /// Waits and tries until the operation does something other than block.
+    pub(crate) async fn perform<R>(
+        &self,
+        direction: Direction,
+        mut operation: impl FnMut() -> io::Result<R>,
+    ) -> io::Result<R> {
+        std::future::poll_fn(|cx| self.poll_with(direction, cx, &mut operation)).await
+    }
+
+    /// The poll form of [`perform`](Self::perform).
+    pub(crate) fn poll_with<R>(
+        &self,
+        direction: Direction,
+        cx: &mut Context<'_>,
+        mut operation: impl FnMut() -> io::Result<R>,
+    ) -> Poll<io::Result<R>> {
+        loop {
+            std::task::ready!(self.poll_ready(direction, cx));
+            match operation() {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => return Poll::Ready(result),
+            }
+        }
+    }
+
+    /// Wakes who waits in a direction, ready or not.
+    pub(crate) fn wake(&self, direction: Direction) {
+        self.source().wake(direction);
+    }
+}
+
+impl<T: AsFd> Drop for Registered<T> {
+    fn drop(&mut self) {
+        self.reactor.registered.fetch_sub(1, Ordering::Relaxed);
+        self.source().retire();
+        // Closing takes it out of the epoll set, without a call for it. If a child process still holds the descriptor,
+        // events may go on to come; they are of an earlier life and are ignored.
+        drop(self.io.take());
+        self.reactor.sources.release(self.index);
+    }
+}
+
+impl<T: AsFd + std::fmt::Debug> std::fmt::Debug for Registered<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.io.fmt(f)
+    }
+}

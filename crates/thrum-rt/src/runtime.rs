@@ -1,0 +1,220 @@
+//! Starting and stopping a runtime.
+
+use std::future::Future;
+use std::io;
+use std::num::NonZero;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use crate::budget;
+use crate::context;
+use crate::scheduler::Scheduler;
+use crate::watchdog::{self, Limits};
+
+/// The environment variable for the number of workers.
+const WORKERS: &str = "THRUM_WORKERS";
+
+/// Runs a future to its end on a runtime of its own with the default settings, and returns its output.
+///
+/// The future itself runs on the calling thread, what it [`spawn`](crate::spawn)s on the workers. When it is done, tasks
+/// that are left are dropped: those in a run queue, and those that wait for I/O or a timer. Inside a runtime no second one is started; the calling thread waits, and if it is a worker, it
+/// is handed off like any other that blocks.
+///
+/// # Panics
+/// If the runtime cannot be started: no file descriptors or no threads are left.
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    match context::try_scheduler() {
+        Some(_) => run(future),
+        None => match Builder::default().build() {
+            Ok(runtime) => runtime.block_on(future),
+            Err(error) => panic!("the thrum runtime cannot be started: {error}"),
+        },
+    }
+}
+
+/// Workers, reactors, a watchdog. It ends when it is dropped.
+pub struct Runtime {
+    scheduler: Arc<Scheduler>,
+    watchdog: Option<thread::JoinHandle<()>>,
+    grace: Duration,
+}
+
+impl Runtime {
+    /// A builder with the default settings.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// Runs a future to its end on the calling thread, and returns its output. See [`block_on`].
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        let _entered = context::enter(context::Context::BlockOn(self.scheduler.clone()));
+        run(future)
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        let left = self.scheduler.end(self.grace);
+        if left > 0 {
+            tracing::warn!(
+                threads = left,
+                "the runtime ended with threads still stuck in a poll"
+            );
+        }
+        if let Some(watchdog) = self.watchdog.take() {
+            let _ = watchdog.join();
+        }
+    }
+}
+
+impl std::fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Runtime")
+            .field("workers", &self.scheduler.seats.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Settings of a [`Runtime`].
+#[derive(Clone, Debug)]
+pub struct Builder {
+    workers: Option<usize>,
+    slice: Duration,
+    max_asleep: usize,
+    max_computing: Option<usize>,
+    grace: Duration,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self {
+            workers: None,
+            slice: Duration::from_millis(1),
+            max_asleep: 512,
+            max_computing: None,
+            grace: Duration::from_secs(1),
+        }
+    }
+}
+
+impl Builder {
+    /// How many tasks run at the same time. Default: the environment's `THRUM_WORKERS`, else the number of CPUs that this
+    /// process may use.
+    ///
+    /// # Panics
+    /// If it is zero.
+    pub fn workers(mut self, workers: usize) -> Self {
+        assert!(workers > 0, "a runtime needs at least one worker");
+        self.workers = Some(workers);
+        self
+    }
+
+    /// How long one poll may take before the watchdog suspects the worker to be stuck; one half later its seat is handed
+    /// off. Default: 1 ms, which is also the least.
+    pub fn slice(mut self, slice: Duration) -> Self {
+        self.slice = slice.max(Duration::from_millis(1));
+        self
+    }
+
+    /// How many threads may be stuck asleep in the kernel, beside the workers. Default: 512. At the cap further stuck
+    /// workers keep their seats, and their tasks wait.
+    pub fn max_asleep(mut self, threads: usize) -> Self {
+        self.max_asleep = threads;
+        self
+    }
+
+    /// How many threads may compute in one poll, beside the workers. Default: 16, or four times the workers if that is
+    /// more. At the cap further stuck workers keep their seats, and their tasks wait.
+    pub fn max_computing(mut self, threads: usize) -> Self {
+        self.max_computing = Some(threads);
+        self
+    }
+
+    /// How long the end of the runtime waits for threads that are stuck in a poll. Default: 1 s.
+    pub fn grace(mut self, grace: Duration) -> Self {
+        self.grace = grace;
+        self
+    }
+
+    /// Starts the runtime.
+    ///
+    /// # Errors
+    /// When `THRUM_WORKERS` is not a number above zero, or the system has no file descriptors or threads left.
+    pub fn build(self) -> io::Result<Runtime> {
+        let workers = match self.workers {
+            Some(workers) => workers,
+            None => default_workers()?,
+        };
+        let limits = Limits {
+            slice: self.slice,
+            asleep: self.max_asleep,
+            computing: self.max_computing.unwrap_or_else(|| 16.max(4 * workers)),
+        };
+        // A standby for each stuck thread, and the warm ones.
+        let spare = limits.asleep + limits.computing + 2;
+        let scheduler = Arc::new(Scheduler::new(workers, spare)?);
+        let mut runtime = Runtime {
+            scheduler: scheduler.clone(),
+            watchdog: None,
+            grace: self.grace,
+        };
+        scheduler.start()?;
+        runtime.watchdog = Some(watchdog::start(scheduler, limits)?);
+        Ok(runtime)
+    }
+}
+
+fn default_workers() -> io::Result<usize> {
+    let Some(value) = std::env::var_os(WORKERS) else {
+        return Ok(thread::available_parallelism().map_or(1, NonZero::get));
+    };
+    let parsed = value
+        .to_str()
+        .and_then(|value| value.parse::<NonZero<usize>>().ok());
+    parsed.map(NonZero::get).ok_or_else(|| {
+        let message = format!("{WORKERS} must be a number above zero, not {value:?}");
+        io::Error::new(io::ErrorKind::InvalidInput, message)
+    })
+}
+
+/// Polls a future on this thread, which parks in between.
+fn run<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    let unpark = Arc::new(Unpark {
+        thread: thread::current(),
+        woken: AtomicBool::new(true),
+    });
+    let waker = Waker::from(unpark.clone());
+    let mut cx = Context::from_waker(&waker);
+    loop {
+        if unpark.woken.swap(false, Ordering::AcqRel) {
+            budget::renew();
+            if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
+                return output;
+            }
+        } else {
+            thread::park();
+        }
+    }
+}
+
+struct Unpark {
+    thread: Thread,
+    woken: AtomicBool,
+}
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if !self.woken.swap(true, Ordering::AcqRel) {
+            self.thread.unpark();
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! The last-in slot: the task that was woken last, which runs next. Anyone may take it, so that a stuck thread keeps none.
+
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use crate::task::Runnable;
+
+/// Holds one task or none.
+#[derive(Default)]
+pub(super) struct LastIn(AtomicPtr<()>);
+
+impl LastIn {
+    /// Puts a task in; returns the one that was there.
+    pub(super) fn put(&self, runnable: Runnable) -> Option<Runnable> {
+        from_raw(self.0.swap(runnable.into_raw().as_ptr(), Ordering::AcqRel))
+    }
+
+    pub(super) fn take(&self) -> Option<Runnable> {
+        if !self.is_full() {
+            return None;
+        }
+        from_raw(self.0.swap(ptr::null_mut(), Ordering::AcqRel))
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        !self.0.load(Ordering::Relaxed).is_null()
+    }
+}
+
+impl Drop for LastIn {
+    fn drop(&mut self) {
+        drop(self.take());
+    }
+}
+
+fn from_raw(raw: *mut ()) -> Option<Runnable> {
+    // SAFETY: a pointer in the slot came from `Runnable::into_raw` in `put`, of the same type, and a swap hands it to one
+    // caller only.
+    NonNull::new(raw).map(|raw| unsafe { Runnable::from_raw(raw) })
+}

@@ -1,0 +1,220 @@
+//! What others may see of a worker thread: the thief's end of its queue, its last-in slot, and what it is doing.
+
+use std::panic::Location;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+
+use crossbeam_deque::{Steal, Stealer, Worker as Queue};
+use crossbeam_utils::CachePadded;
+use crossbeam_utils::atomic::AtomicCell;
+
+use super::last_in::LastIn;
+use super::standby::{Assignment, Verdict};
+use crate::task::Runnable;
+
+/// A place in the table of threads. A thread that ends leaves its place, with the queue, to the next that starts.
+pub(crate) struct Member {
+    pub(crate) id: usize,
+    stealer: Stealer<Runnable>,
+    /// The owner's end of the queue, between two threads.
+    queue: Mutex<Option<Queue<Runnable>>>,
+    /// The task woken last, by the task that runs now. It runs next, while what it needs is in the cache.
+    pub(super) last_in: LastIn,
+    pub(crate) activity: CachePadded<Activity>,
+    /// Its seat was given to another thread.
+    superseded: AtomicBool,
+    /// How it was found stuck when that happened.
+    verdict: AtomicCell<Option<Verdict>>,
+    /// Runs at the lowest priority since.
+    lowered: AtomicBool,
+    tid: AtomicU32,
+    /// The seat that a standby is to take next.
+    pub(super) desk: Mutex<Option<Assignment>>,
+    pub(super) called: Condvar,
+}
+
+/// What a thread is doing, for the watchdog. Written by the thread alone.
+#[derive(Default)]
+pub(crate) struct Activity {
+    /// Counts polls.
+    polls: AtomicU32,
+    /// Where the task of the latest poll was spawned.
+    spawned_at: AtomicCell<Option<&'static Location<'static>>>,
+}
+
+impl Activity {
+    /// Notes that a poll begins.
+    pub(super) fn begin_poll(&self, spawned_at: &'static Location<'static>) {
+        self.polls.store(
+            self.polls.load(Ordering::Relaxed).wrapping_add(1),
+            Ordering::Relaxed,
+        );
+        self.spawned_at.store(Some(spawned_at));
+    }
+
+    pub(crate) fn polls(&self) -> u32 {
+        self.polls.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn spawned_at(&self) -> Option<&'static Location<'static>> {
+        self.spawned_at.load()
+    }
+}
+
+impl Member {
+    fn new(id: usize) -> Self {
+        let queue = Queue::new_fifo();
+        Self {
+            id,
+            stealer: queue.stealer(),
+            queue: Mutex::new(Some(queue)),
+            last_in: LastIn::default(),
+            activity: CachePadded::default(),
+            superseded: AtomicBool::new(false),
+            verdict: AtomicCell::new(None),
+            lowered: AtomicBool::new(false),
+            tid: AtomicU32::new(0),
+            desk: Mutex::new(None),
+            called: Condvar::new(),
+        }
+    }
+
+    /// Takes the place for the calling thread.
+    pub(super) fn move_in(&self) -> Queue<Runnable> {
+        self.tid.store(
+            rustix::thread::gettid().as_raw_nonzero().get() as u32,
+            Ordering::Relaxed,
+        );
+        self.lowered.store(false, Ordering::Relaxed);
+        let queue = self
+            .queue
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        queue.expect("a free place has its queue")
+    }
+
+    /// Leaves the place.
+    pub(super) fn move_out(&self, queue: Queue<Runnable>) {
+        self.tid.store(0, Ordering::Relaxed);
+        *self.queue.lock().unwrap_or_else(PoisonError::into_inner) = Some(queue);
+    }
+
+    /// The kernel's number of the thread.
+    pub(crate) fn tid(&self) -> u32 {
+        self.tid.load(Ordering::Relaxed)
+    }
+
+    /// Takes about half of the queue's tasks over to `queue` and returns one of them.
+    pub(super) fn steal_into(&self, queue: &Queue<Runnable>) -> Option<Runnable> {
+        loop {
+            match self.stealer.steal_batch_and_pop(queue) {
+                Steal::Success(runnable) => return Some(runnable),
+                Steal::Retry => {}
+                Steal::Empty => return None,
+            }
+        }
+    }
+
+    /// Whether the thread has tasks waiting behind the one that it runs.
+    pub(crate) fn has_tasks(&self) -> bool {
+        !self.stealer.is_empty() || self.last_in.is_full()
+    }
+
+    pub(crate) fn queued(&self) -> usize {
+        self.stealer.len()
+    }
+
+    pub(super) fn is_superseded(&self) -> bool {
+        self.superseded.load(Ordering::SeqCst)
+    }
+
+    /// Ends its right to the seat. It notices when its poll is over.
+    pub(super) fn supersede(&self, verdict: Verdict) {
+        self.verdict.store(Some(verdict));
+        self.superseded.store(true, Ordering::SeqCst);
+    }
+
+    /// Notes that the thread is back from the poll that it was superseded in; tells how it had been found.
+    pub(super) fn come_back(&self) -> Option<Verdict> {
+        self.superseded.store(false, Ordering::SeqCst);
+        self.verdict.take()
+    }
+
+    pub(super) fn mark_lowered(&self) {
+        self.lowered.store(true, Ordering::SeqCst);
+    }
+
+    pub(super) fn is_lowered(&self) -> bool {
+        self.lowered.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn clear_lowered(&self) {
+        self.lowered.store(false, Ordering::SeqCst);
+    }
+
+    /// Drops the queued tasks, as the runtime ends.
+    pub(super) fn drop_tasks(&self) {
+        drop(self.last_in.take());
+        loop {
+            match self.stealer.steal() {
+                Steal::Success(runnable) => drop(runnable),
+                Steal::Retry => {}
+                Steal::Empty => break,
+            }
+        }
+    }
+}
+
+/// How many threads there may be, and the places taken so far.
+pub(crate) struct Members {
+    places: Box<[OnceLock<Arc<Member>>]>,
+    /// Places below this have been used; thieves look no further.
+    used: AtomicUsize,
+    free: Mutex<Vec<usize>>,
+}
+
+impl Members {
+    pub(super) fn new(places: usize) -> Self {
+        Self {
+            places: (0..places).map(|_| OnceLock::new()).collect(),
+            used: AtomicUsize::new(0),
+            free: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Takes a free place; none when there are as many threads as there may be.
+    pub(super) fn claim(&self) -> Option<Arc<Member>> {
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let id = free.pop().or_else(|| {
+            let next = self.used.load(Ordering::Relaxed);
+            (next < self.places.len()).then_some(next)
+        })?;
+        let member = self.places[id]
+            .get_or_init(|| Arc::new(Member::new(id)))
+            .clone();
+        self.used.fetch_max(id + 1, Ordering::Release);
+        Some(member)
+    }
+
+    pub(super) fn release(&self, id: usize) {
+        self.free
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(id);
+    }
+
+    pub(crate) fn get(&self, id: usize) -> Option<&Arc<Member>> {
+        self.places.get(id)?.get()
+    }
+
+    /// Every place that has been used.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Member>> {
+        self.places[..self.len()].iter().filter_map(OnceLock::get)
+    }
+
+    /// How many places have been used.
+    pub(super) fn len(&self) -> usize {
+        self.used.load(Ordering::Acquire)
+    }
+}

@@ -1,0 +1,280 @@
+//! Standby threads, and the hand-off of a seat to one of them.
+
+use std::io;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, setpriority_process};
+
+use super::Scheduler;
+use super::member::Member;
+use super::worker::Worker;
+
+/// Standbys that are kept for good, without a timer. More than these go after [`RETIRE_AFTER`].
+const WARM: usize = 2;
+
+/// How long a standby beyond [`WARM`] waits for work.
+const RETIRE_AFTER: Duration = Duration::from_secs(10);
+
+/// The priority of a thread that computes in one poll: the lowest, about 1.5 % of the CPU beside one other.
+const LOWEST: i32 = 19;
+
+/// How a stuck thread was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It uses its CPU.
+    Computing,
+    /// It waits in the kernel: for a lock, a disk, another process.
+    Asleep,
+}
+
+/// A seat to take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Assignment {
+    pub(super) seat: usize,
+    /// Whose seat it was, if that thread is stuck and left tasks behind.
+    pub(super) predecessor: Option<usize>,
+}
+
+#[derive(Default)]
+pub(crate) struct Standbys {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Those that wait, the latest last: its stack and cache are the warmest.
+    waiting: Vec<Arc<Member>>,
+    /// Seats that nobody could be found for. The next thread that comes back takes one.
+    vacant: Vec<Assignment>,
+    /// All threads that have not ended.
+    alive: usize,
+    /// Superseded threads that are not back yet.
+    computing: usize,
+    asleep: usize,
+    ended: bool,
+}
+
+/// Threads by what they do, at one time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Census {
+    pub(crate) alive: usize,
+    pub(crate) waiting: usize,
+    pub(crate) computing: usize,
+    pub(crate) asleep: usize,
+}
+
+impl Standbys {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn census(&self) -> Census {
+        let state = self.lock();
+        Census {
+            alive: state.alive,
+            waiting: state.waiting.len(),
+            computing: state.computing,
+            asleep: state.asleep,
+        }
+    }
+
+    /// Waits for a seat to take. `None`: the thread is to end.
+    fn wait(&self, member: &Arc<Member>) -> Option<Assignment> {
+        let mut state = self.lock();
+        if state.ended {
+            return None;
+        }
+        if let Some(vacant) = state.vacant.pop() {
+            return Some(vacant);
+        }
+        state.waiting.push(member.clone());
+        let retires = state.waiting.len() > WARM;
+        drop(state);
+
+        let retire_at = retires.then(|| Instant::now() + RETIRE_AFTER);
+        let mut desk = member.desk.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(assignment) = desk.take() {
+                return Some(assignment);
+            }
+            let left = retire_at.map(|at| at.saturating_duration_since(Instant::now()));
+            if left == Some(Duration::ZERO) || self.lock().ended {
+                let mut state = self.lock();
+                let before = state.waiting.len();
+                state.waiting.retain(|other| other.id != member.id);
+                if state.waiting.len() < before {
+                    return None;
+                }
+                // It is no longer in the list: an assignment is on its way.
+                drop(state);
+            }
+            let left = left.filter(|left| !left.is_zero());
+            desk = match left {
+                Some(left) => {
+                    let waited = member.called.wait_timeout(desk, left);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+                None => member
+                    .called
+                    .wait(desk)
+                    .unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+    }
+
+    /// Gives a seat to a standby; false if there is none.
+    fn call(&self, assignment: Assignment) -> bool {
+        let Some(member) = self.lock().waiting.pop() else {
+            return false;
+        };
+        assign(&member, assignment);
+        true
+    }
+
+    /// Gives a seat to the next thread that comes back.
+    fn leave_vacant(&self, assignment: Assignment) {
+        let mut state = self.lock();
+        match state.waiting.pop() {
+            None => state.vacant.push(assignment),
+            Some(member) => {
+                drop(state);
+                assign(&member, assignment);
+            }
+        }
+    }
+
+    fn count(&self, verdict: Verdict, change: isize) {
+        let mut state = self.lock();
+        let count = match verdict {
+            Verdict::Computing => &mut state.computing,
+            Verdict::Asleep => &mut state.asleep,
+        };
+        *count = count.saturating_add_signed(change);
+    }
+
+    /// Sends the standbys home and waits for all threads, but no longer than `grace`. Returns how many are left.
+    pub(super) fn end(&self, grace: Duration) -> usize {
+        let mut state = self.lock();
+        state.ended = true;
+        let waiting = state.waiting.clone();
+        drop(state);
+        for member in waiting {
+            let _desk = member.desk.lock().unwrap_or_else(PoisonError::into_inner);
+            member.called.notify_one();
+        }
+        let state = self.lock();
+        let waited = self
+            .changed
+            .wait_timeout_while(state, grace, |state| state.alive > 0);
+        waited.unwrap_or_else(PoisonError::into_inner).0.alive
+    }
+}
+
+impl Scheduler {
+    /// Gives the seat of a stuck thread to another. True if that was done.
+    pub(crate) fn hand_off(
+        self: &Arc<Self>,
+        seat: usize,
+        stuck: &Arc<Member>,
+        verdict: Verdict,
+    ) -> bool {
+        if self.seats[seat].holder() != Some(stuck.id) || stuck.is_superseded() || self.has_ended()
+        {
+            return false;
+        }
+        if verdict == Verdict::Computing {
+            lower(stuck);
+        }
+        self.standbys.count(verdict, 1);
+        stuck.supersede(verdict);
+        let assignment = Assignment {
+            seat,
+            predecessor: Some(stuck.id),
+        };
+        self.counts.hand_offs.fetch_add(1, Ordering::Relaxed);
+        if self.standbys.call(assignment) {
+            return true;
+        }
+        if let Err(error) = self.start_thread(seat, Some(stuck.id)) {
+            tracing::error!(%error, "no thread can be started to stand in for a stuck worker");
+            self.standbys.leave_vacant(assignment);
+        }
+        true
+    }
+
+    /// Starts a thread that takes a seat.
+    pub(super) fn start_thread(
+        self: &Arc<Self>,
+        seat: usize,
+        predecessor: Option<usize>,
+    ) -> io::Result<()> {
+        let member = self
+            .members
+            .claim()
+            .ok_or_else(|| io::Error::other("the runtime has as many threads as it may have"))?;
+        let scheduler = self.clone();
+        let id = member.id;
+        self.standbys.lock().alive += 1;
+        let started = std::thread::Builder::new()
+            .name(format!("thrum-{id}"))
+            .spawn(move || {
+                Worker::live(scheduler.clone(), member, Assignment { seat, predecessor });
+                scheduler.members.release(id);
+                scheduler.standbys.leave();
+            });
+        if started.is_err() {
+            self.members.release(id);
+            self.standbys.leave();
+        }
+        started.map(drop)
+    }
+}
+
+impl Standbys {
+    fn leave(&self) {
+        self.lock().alive -= 1;
+        self.changed.notify_all();
+    }
+
+    /// What a superseded thread does when its poll is over: waits until it is needed again. `None`: it is to end.
+    pub(super) fn retire(&self, member: &Arc<Member>) -> Option<Assignment> {
+        if let Some(verdict) = member.come_back() {
+            self.count(verdict, -1);
+        }
+        if member.is_lowered() && !raise(member) {
+            return self.lock().vacant.pop(); // better a slow thread than none
+        }
+        self.wait(member)
+    }
+}
+
+fn assign(member: &Member, assignment: Assignment) {
+    *member.desk.lock().unwrap_or_else(PoisonError::into_inner) = Some(assignment);
+    member.called.notify_one();
+}
+
+/// Lowers a thread to the least priority there is, from outside.
+fn lower(member: &Member) {
+    let Some(thread) = thread(member) else { return };
+    member.mark_lowered();
+    if let Err(error) = setpriority_process(Some(thread), LOWEST) {
+        tracing::debug!(%error, "the priority of a computing thread could not be lowered");
+    }
+}
+
+/// Gives a thread its priority back, which takes CAP_SYS_NICE or a high RLIMIT_NICE. Without, it is not used again.
+fn raise(member: &Member) -> bool {
+    let raised = setpriority_process(thread(member), 0).is_ok();
+    if raised {
+        member.clear_lowered();
+    }
+    raised
+}
+
+/// Linux takes a thread's number where POSIX has a process's.
+fn thread(member: &Member) -> Option<Pid> {
+    Pid::from_raw(member.tid() as i32)
+}

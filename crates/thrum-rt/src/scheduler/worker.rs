@@ -1,0 +1,283 @@
+//! The loop of a worker thread.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{Ordering, fence};
+use std::time::Duration;
+
+use crossbeam_deque::{Steal, Worker as Queue};
+
+use super::standby::{Assignment, Verdict};
+use super::{Member, Scheduler, Seat};
+use crate::budget;
+use crate::context::{self, Context};
+use crate::reactor::Reactor;
+use crate::task::Runnable;
+
+/// So many polls pass between two looks at the injector and the reactor while the queue never empties. A prime, as in Go
+/// and tokio, so that it does not beat with a pattern of the load.
+const LOOK_AROUND: u32 = 61;
+
+/// So many tasks in a row may come from the last-in slot: two that wake each other must not shut out the queue.
+const LAST_IN_STREAK: u8 = 3;
+
+/// A worker, as its own thread sees it.
+pub(crate) struct Worker {
+    scheduler: Arc<Scheduler>,
+    member: Arc<Member>,
+    queue: Queue<Runnable>,
+    seat: Cell<Option<usize>>,
+    /// Polls since the last look around.
+    polls: Cell<u32>,
+    streak: Cell<u8>,
+    /// A task is being polled on this thread, as opposed to a turn of the reactor.
+    polling: Cell<bool>,
+    /// Where the next search for a victim begins.
+    victim: Cell<usize>,
+}
+
+impl Worker {
+    /// The life of a thread: it takes a seat, runs tasks until the seat is taken from it, waits for another.
+    pub(super) fn live(scheduler: Arc<Scheduler>, member: Arc<Member>, first: Assignment) {
+        let queue = member.move_in();
+        let victim = Cell::new(member.id + 1);
+        let worker = Rc::new(Self {
+            scheduler,
+            member,
+            queue,
+            seat: Cell::new(None),
+            polls: Cell::new(0),
+            streak: Cell::new(0),
+            polling: Cell::new(false),
+            victim,
+        });
+        let entered = context::enter(Context::Worker(worker.clone()));
+        let mut assignment = Some(first);
+        while let Some(next) = assignment {
+            worker.sit_down(next);
+            worker.run();
+            worker.stand_up();
+            assignment = worker.scheduler.standbys.retire(&worker.member);
+        }
+        drop(entered);
+        if let Ok(worker) = Rc::try_unwrap(worker).map_err(drop) {
+            worker.member.move_out(worker.queue);
+        }
+    }
+
+    pub(crate) fn scheduler(&self) -> &Arc<Scheduler> {
+        &self.scheduler
+    }
+
+    pub(crate) fn is_of(&self, scheduler: &Arc<Scheduler>) -> bool {
+        Arc::ptr_eq(&self.scheduler, scheduler)
+    }
+
+    /// The reactor of its seat.
+    pub(crate) fn reactor(&self) -> Option<Arc<Reactor>> {
+        Some(self.scheduler.seats[self.seat.get()?].reactor.clone())
+    }
+
+    /// Adds a task that was woken on this thread.
+    pub(crate) fn push(&self, runnable: Runnable, woken_while_running: bool) {
+        if !self.polling.get() {
+            // The reactor woke it. The whole batch is announced once, after the turn.
+            self.queue.push(runnable);
+            return;
+        }
+        // A task that woke itself wants others to go first.
+        let displaced = if woken_while_running {
+            Some(runnable)
+        } else {
+            self.member.last_in.put(runnable)
+        };
+        match displaced {
+            // Its own empty slot was filled: it comes right after this poll, on this thread. Nobody need wake for it.
+            None => fence(Ordering::SeqCst),
+            Some(displaced) => {
+                self.queue.push(displaced);
+                self.scheduler.notify();
+            }
+        }
+        // After the fence. If the seat is lost, this poll may go on for long: let others have it.
+        if self.member.is_superseded() {
+            self.give_away();
+        }
+    }
+
+    /// Hands its seat over before it does what is known to block. False if this thread has none to hand over.
+    pub(crate) fn hand_off_before_blocking(&self) -> bool {
+        let seat = self.seat.get().filter(|_| self.polling.get());
+        seat.is_some_and(|seat| self.scheduler.hand_off(seat, &self.member, Verdict::Asleep))
+    }
+
+    fn sit_down(&self, Assignment { seat, predecessor }: Assignment) {
+        self.seat.set(Some(seat));
+        self.seat().set_holder(self.member.id);
+        if let Some(predecessor) = predecessor.and_then(|id| self.scheduler.members.get(id)) {
+            // The flag of the predecessor was set before; what it pushes from now on it gives away itself.
+            fence(Ordering::SeqCst);
+            while let Some(runnable) = predecessor.steal_into(&self.queue) {
+                self.queue.push(runnable);
+            }
+            if let Some(runnable) = predecessor.last_in.take() {
+                self.queue.push(runnable);
+            }
+            // The predecessor may have begun to wait in the reactor: end that.
+            drop(self.seat().reactor.take_turn());
+        }
+    }
+
+    fn stand_up(&self) {
+        self.seat.set(None);
+        self.give_away();
+    }
+
+    /// Puts all its tasks where others find them.
+    fn give_away(&self) {
+        let last_in = self.member.last_in.take();
+        for runnable in last_in
+            .into_iter()
+            .chain(std::iter::from_fn(|| self.queue.pop()))
+        {
+            self.scheduler.inject(runnable);
+        }
+    }
+
+    fn seat(&self) -> &Seat {
+        &self.scheduler.seats[self.seat.get().expect("a worker that runs has a seat")]
+    }
+
+    /// Runs tasks until the seat is lost or the runtime ends.
+    fn run(&self) {
+        while !self.member.is_superseded() && !self.scheduler.has_ended() {
+            if self.polls.get() >= LOOK_AROUND {
+                self.look_around();
+            }
+            match self.next().or_else(|| self.search()) {
+                Some(runnable) => self.poll(runnable),
+                None => self.park(),
+            }
+        }
+    }
+
+    fn poll(&self, runnable: Runnable) {
+        self.polls.set(self.polls.get() + 1);
+        self.member
+            .activity
+            .begin_poll(runnable.metadata().spawned_at);
+        budget::renew();
+        self.polling.set(true);
+        // The poll catches a panic of the future itself; this is for one in its destructor.
+        if catch_unwind(AssertUnwindSafe(|| runnable.run())).is_err() {
+            tracing::error!("a task panicked while it was dropped");
+        }
+        self.polling.set(false);
+    }
+
+    /// The next task of its own.
+    fn next(&self) -> Option<Runnable> {
+        if self.streak.get() < LAST_IN_STREAK
+            && let Some(runnable) = self.member.last_in.take()
+        {
+            self.streak.set(self.streak.get() + 1);
+            return Some(runnable);
+        }
+        self.streak.set(0);
+        self.queue.pop().or_else(|| self.member.last_in.take())
+    }
+
+    /// Gives the injector and the reactor their share, though there is enough to do.
+    fn look_around(&self) {
+        self.polls.set(0);
+        if let Some(runnable) = self.take_injected() {
+            self.queue.push(runnable);
+        }
+        self.turn(Some(Duration::ZERO));
+    }
+
+    fn take_injected(&self) -> Option<Runnable> {
+        let injector = &self.scheduler.injector;
+        while !injector.is_empty() {
+            if let Steal::Success(runnable) = injector.steal_batch_and_pop(&self.queue) {
+                return Some(runnable);
+            }
+        }
+        None
+    }
+
+    /// A task of somebody else's.
+    fn search(&self) -> Option<Runnable> {
+        if let Some(runnable) = self.take_injected() {
+            if self.scheduler.has_injected() {
+                self.scheduler.notify();
+            }
+            return Some(runnable);
+        }
+        if self.scheduler.members.len() < 2 {
+            return None;
+        }
+        self.scheduler.searching.fetch_add(1, Ordering::SeqCst);
+        let found = self.steal();
+        let was_last = self.scheduler.searching.fetch_sub(1, Ordering::SeqCst) == 1;
+        if found.is_some() {
+            self.scheduler.counts.steals.fetch_add(1, Ordering::Relaxed);
+            if was_last {
+                // There may be more where that came from.
+                self.scheduler.notify();
+            }
+        }
+        found
+    }
+
+    fn steal(&self) -> Option<Runnable> {
+        let members = &self.scheduler.members;
+        let count = members.len();
+        let first = self.victim.get();
+        let others = || {
+            let ids = (0..count).map(move |offset| (first + offset) % count);
+            ids.filter(|&id| id != self.member.id)
+                .filter_map(|id| members.get(id))
+        };
+        let queued = others().find_map(|member| Some((member.id, member.steal_into(&self.queue)?)));
+        if let Some((victim, runnable)) = queued {
+            self.victim.set(victim);
+            return Some(runnable);
+        }
+        // Only now the last-in tasks: their owners will most likely run them at once.
+        others().find_map(|member| member.last_in.take())
+    }
+
+    /// Waits in a turn of the reactor until there is something to do.
+    fn park(&self) {
+        let Some(seat) = self.seat.get() else { return };
+        let scheduler = &self.scheduler;
+        scheduler.sleepers.fall_asleep(seat);
+        fence(Ordering::SeqCst);
+        let anything_to_do = scheduler.has_injected()
+            || scheduler.members.iter().any(|member| member.has_tasks())
+            || self.member.is_superseded()
+            || scheduler.has_ended();
+        if !anything_to_do {
+            self.turn(None);
+        }
+        scheduler.sleepers.wake_up(seat);
+        // Whoever runs must be watched.
+        scheduler.bell.ring_if_asleep();
+    }
+
+    /// Takes a turn of the reactor, unless somebody else has it.
+    fn turn(&self, limit: Option<Duration>) {
+        let reactor = &self.seat().reactor;
+        let Some(mut turn) = reactor.try_turn() else {
+            return;
+        };
+        reactor.turn(&mut turn, limit);
+        drop(turn);
+        if self.queue.len() > 1 {
+            self.scheduler.notify();
+        }
+    }
+}

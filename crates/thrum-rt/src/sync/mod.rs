@@ -1,0 +1,5 @@
+//! Waiting for another task.
+
+mod mvar;
+
+pub use self::mvar::MVar;

@@ -1,0 +1,34 @@
+//! The wakers of those who wait for one thing. Nearly always there is one, so that one is kept inline.
+
+use std::task::Waker;
+
+/// A small set of wakers.
+#[derive(Debug, Default)]
+pub(crate) struct Waiters {
+    first: Option<Waker>,
+    more: Vec<Waker>,
+}
+
+impl Waiters {
+    /// Adds a waker, unless an equal one is here already.
+    pub(crate) fn add(&mut self, waker: &Waker) {
+        match &self.first {
+            None => self.first = Some(waker.clone()),
+            Some(first) if first.will_wake(waker) => {}
+            Some(_) if self.more.iter().any(|other| other.will_wake(waker)) => {}
+            Some(_) => self.more.push(waker.clone()),
+        }
+    }
+
+    /// Takes all of them out. The caller wakes them after it has let go of its lock: a waker is somebody's code.
+    pub(crate) fn take(&mut self) -> Waiters {
+        std::mem::take(self)
+    }
+
+    /// Wakes everyone.
+    pub(crate) fn wake_all(self) {
+        for waker in self.first.into_iter().chain(self.more) {
+            waker.wake();
+        }
+    }
+}

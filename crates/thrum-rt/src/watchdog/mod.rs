@@ -1,0 +1,184 @@
+//! The watchdog: an OS thread that notices a worker stuck in one poll, and has its seat handed off (DESIGN D2).
+//!
+//! It samples every seat once in a slice while some worker is awake, and sleeps without a timer while all are parked. What
+//! it makes of the samples is a pure function, [`decide`]; what a suspect does in the kernel's eyes is asked for in
+//! [`kernel`], only on the second stale sample.
+
+mod decide;
+mod kernel;
+
+use std::collections::HashMap;
+use std::io;
+use std::panic::Location;
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::thread::{self, JoinHandle, Thread};
+use std::time::{Duration, Instant};
+
+pub(crate) use self::decide::Limits;
+use self::decide::{Action, Busy, Decider, Sample};
+use crate::scheduler::{Scheduler, Verdict};
+
+/// A cap that is reached is reported so often at most.
+const REPORT_EVERY: Duration = Duration::from_secs(1);
+
+/// Wakes the watchdog when a worker wakes up.
+#[derive(Default)]
+pub(crate) struct Bell {
+    asleep: AtomicBool,
+    watchdog: OnceLock<Thread>,
+}
+
+impl Bell {
+    /// Wakes the watchdog if it sleeps without a timer. Cheap otherwise: a worker calls it each time it comes out of its
+    /// reactor, *after* its seat is marked awake by a sequentially consistent exchange.
+    pub(crate) fn ring_if_asleep(&self) {
+        if self.asleep.load(Ordering::SeqCst) {
+            self.ring();
+        }
+    }
+
+    /// Wakes the watchdog.
+    pub(crate) fn ring(&self) {
+        self.asleep.store(false, Ordering::SeqCst);
+        if let Some(watchdog) = self.watchdog.get() {
+            watchdog.unpark();
+        }
+    }
+}
+
+/// Starts the watchdog of a runtime. It ends with it.
+pub(crate) fn start(scheduler: Arc<Scheduler>, limits: Limits) -> io::Result<JoinHandle<()>> {
+    thread::Builder::new()
+        .name("thrum-watchdog".into())
+        .spawn(move || {
+            let _ = scheduler.bell.watchdog.set(thread::current());
+            let decider = Decider::new(limits, scheduler.seats.len());
+            Watchdog {
+                scheduler,
+                decider,
+                slice: limits.slice,
+                reported: HashMap::new(),
+            }
+            .run();
+        })
+}
+
+struct Watchdog {
+    scheduler: Arc<Scheduler>,
+    decider: Decider,
+    slice: Duration,
+    /// When a cap was last reported for each spawn site.
+    reported: HashMap<Option<&'static Location<'static>>, Instant>,
+}
+
+impl Watchdog {
+    fn run(mut self) {
+        let started = Instant::now();
+        while !self.scheduler.has_ended() {
+            let samples = self.samples();
+            let census = self.scheduler.standbys.census();
+            let busy = Busy {
+                asleep: census.asleep,
+                computing: census.computing,
+            };
+            let ask = |member: usize| {
+                let member = self.scheduler.members.get(member)?;
+                kernel::ask(member.tid())
+            };
+            let outcome = self.decider.decide(started.elapsed(), &samples, busy, ask);
+            for action in outcome.actions {
+                self.act(action);
+            }
+            match outcome.next {
+                Some(pause) => thread::park_timeout(pause.min(self.slice)),
+                None => self.sleep(),
+            }
+        }
+    }
+
+    fn samples(&self) -> Vec<Sample> {
+        let scheduler = &self.scheduler;
+        let sample = |(index, seat): (usize, &crate::scheduler::Seat)| {
+            let member = scheduler.members.get(seat.holder()?)?;
+            Some(Sample {
+                seat: index,
+                member: member.id,
+                polls: member.activity.polls(),
+                awake: !scheduler.is_asleep(index),
+                waiting: member.has_tasks()
+                    || scheduler.has_injected()
+                    || seat.reactor.has_waiters(),
+            })
+        };
+        scheduler
+            .seats
+            .iter()
+            .enumerate()
+            .filter_map(sample)
+            .collect()
+    }
+
+    fn act(&mut self, action: Action) {
+        match action {
+            Action::HandOff {
+                seat,
+                member,
+                verdict,
+            } => {
+                if let Some(stuck) = self.scheduler.members.get(member) {
+                    let spawned_at = stuck.activity.spawned_at();
+                    if self.scheduler.hand_off(seat, stuck, verdict) {
+                        let at = spawned_at.map(tracing::field::display);
+                        tracing::debug!(
+                            task = at,
+                            ?verdict,
+                            "a task holds up its worker; handed off"
+                        );
+                    }
+                }
+            }
+            Action::AtCap { member, verdict } => self.report_cap(member, verdict),
+        }
+    }
+
+    fn report_cap(&mut self, member: usize, verdict: Verdict) {
+        self.scheduler.counts.at_cap.fetch_add(1, Ordering::Relaxed);
+        let spawned_at = self
+            .scheduler
+            .members
+            .get(member)
+            .and_then(|member| member.activity.spawned_at());
+        let now = Instant::now();
+        let recent = |at: &Instant| now.duration_since(*at) < REPORT_EVERY;
+        if self.reported.get(&spawned_at).is_some_and(recent) {
+            return;
+        }
+        self.reported.insert(spawned_at, now);
+        let at = spawned_at.map(tracing::field::display);
+        let cap = match verdict {
+            Verdict::Computing => "max_computing",
+            Verdict::Asleep => "max_asleep",
+        };
+        tracing::warn!(
+            task = at,
+            cap,
+            "a task holds up its worker, and no more threads may stand in"
+        );
+    }
+
+    /// Sleeps until a worker wakes up.
+    fn sleep(&self) {
+        let bell = &self.scheduler.bell;
+        bell.asleep.store(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        let all_parked = (0..self.scheduler.seats.len()).all(|seat| self.scheduler.is_asleep(seat));
+        if all_parked && !self.scheduler.has_ended() {
+            while bell.asleep.load(Ordering::SeqCst) {
+                thread::park();
+            }
+        }
+        bell.asleep.store(false, Ordering::SeqCst);
+    }
+}

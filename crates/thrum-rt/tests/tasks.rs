@@ -1,0 +1,181 @@
+//! Tasks: output, panic, abort, detachment, what happens to them at the end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use thrum_rt::time::sleep;
+use thrum_rt::{JoinError, Runtime, block_on, spawn, yield_now};
+
+#[test]
+fn a_handle_gives_the_output() {
+    assert_eq!(
+        block_on(async { spawn(async { 6 * 7 }).await.unwrap() }),
+        42
+    );
+}
+
+#[test]
+fn a_panic_is_an_error_and_hurts_nobody_else() {
+    block_on(async {
+        let bad = spawn(async { panic!("oh {}", "no") });
+        let error: JoinError = bad.await.map(|()| ()).unwrap_err();
+        assert_eq!(error.panic_message(), Some("oh no"));
+        assert_eq!(spawn(async { 1 }).await.unwrap(), 1);
+    });
+}
+
+/// Counts its drops.
+struct Guard(Arc<AtomicUsize>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn abort_drops_the_future_where_it_waits() {
+    let dropped = Arc::new(AtomicUsize::new(0));
+    block_on(async {
+        let guard = Guard(dropped.clone());
+        let mut handle = spawn(async move {
+            sleep(Duration::from_secs(3600)).await;
+            drop(guard);
+        });
+        sleep(Duration::from_millis(10)).await;
+        handle.abort();
+        assert!(matches!(handle.await, Err(JoinError::Aborted)));
+        assert_eq!(dropped.load(Ordering::SeqCst), 1);
+    });
+}
+
+#[test]
+fn abort_leaves_an_output_that_is_there() {
+    block_on(async {
+        let mut handle = spawn(async { 5 });
+        while !handle.is_finished() {
+            yield_now().await;
+        }
+        handle.abort();
+        assert_eq!(handle.await.unwrap(), 5);
+    });
+}
+
+#[test]
+fn a_dropped_handle_lets_its_task_run_on() {
+    block_on(async {
+        let (done, wait) = (Arc::new(AtomicUsize::new(0)), AtomicUsize::new(0));
+        let guard = Guard(done.clone());
+        drop(spawn(async move {
+            yield_now().await;
+            drop(guard);
+        }));
+        while done.load(Ordering::SeqCst) == 0 {
+            assert!(
+                wait.fetch_add(1, Ordering::Relaxed) < 5000,
+                "the task did not run"
+            );
+            sleep(Duration::from_millis(1)).await;
+        }
+    });
+}
+
+#[test]
+fn the_end_of_a_runtime_drops_what_waits_in_it() {
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let runtime = Runtime::builder().workers(2).build().unwrap();
+    runtime.block_on(async {
+        for index in 0..100 {
+            let guard = Guard(dropped.clone());
+            spawn(async move {
+                let _guard = guard;
+                match index % 2 {
+                    0 => sleep(Duration::from_secs(3600)).await,
+                    _ => drop(
+                        thrum_rt::net::TcpListener::bind("127.0.0.1:0")
+                            .await
+                            .unwrap()
+                            .accept()
+                            .await,
+                    ),
+                }
+            });
+        }
+        sleep(Duration::from_millis(20)).await;
+    });
+    drop(runtime);
+    assert_eq!(dropped.load(Ordering::SeqCst), 100);
+}
+
+#[test]
+fn many_tasks_over_many_workers_all_run() {
+    let runtime = Runtime::builder().workers(4).build().unwrap();
+    let sum = runtime.block_on(async {
+        let handles: Vec<_> = (0..10_000u64)
+            .map(|number| {
+                spawn(async move {
+                    for _ in 0..number % 5 {
+                        yield_now().await;
+                    }
+                    spawn(async move { number }).await.unwrap()
+                })
+            })
+            .collect();
+        let mut sum = 0;
+        for handle in handles {
+            sum += handle.await.unwrap();
+        }
+        sum
+    });
+    assert_eq!(sum, 9_999 * 10_000 / 2);
+}
+
+#[test]
+fn two_that_wake_each_other_do_not_shut_out_a_third() {
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    runtime.block_on(async {
+        let (ping, pong) = (
+            Arc::new(thrum_rt::sync::MVar::empty()),
+            Arc::new(thrum_rt::sync::MVar::empty()),
+        );
+        let (ping2, pong2) = (ping.clone(), pong.clone());
+        let one = spawn(async move {
+            loop {
+                ping.put(()).await;
+                pong.take().await;
+            }
+        });
+        let two = spawn(async move {
+            loop {
+                ping2.take().await;
+                pong2.put(()).await;
+            }
+        });
+        spawn(async {
+            for _ in 0..100 {
+                yield_now().await;
+            }
+        })
+        .await
+        .unwrap();
+        drop((one, two));
+    });
+}
+
+#[test]
+fn block_on_inside_a_task_is_no_deadlock() {
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    let answer = runtime.block_on(async {
+        spawn(async { block_on(async { spawn(async { 7 }).await.unwrap() }) })
+            .await
+            .unwrap()
+    });
+    assert_eq!(answer, 7);
+}
+
+#[test]
+#[should_panic(expected = "thrum::block_on")]
+fn spawn_outside_a_runtime_says_what_to_do() {
+    spawn(async {});
+}
