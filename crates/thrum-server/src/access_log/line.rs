@@ -116,7 +116,7 @@ fn write_escaped(bytes: &[u8], max: usize, out: &mut Vec<u8>) {
 
 /// Printable ASCII, except for what would end or escape a quoted field.
 fn is_plain(byte: u8) -> bool {
-    (byte >= 0x20) & (byte < 0x7f) & (byte != b'"') & (byte != b'\\')
+    (0x20..0x7f).contains(&byte) & (byte != b'"') & (byte != b'\\')
 }
 
 fn write_number(number: u64, out: &mut Vec<u8>) {
