@@ -5,7 +5,7 @@ use std::fmt;
 use std::future::Future;
 use std::task::{Context, Poll, Waker};
 
-use crate::shim::Mutex;
+use crate::shim::{Mutex, MutexGuard};
 
 /// A variable that holds one value or none: [`take`](Self::take) waits until it is full, [`put`](Self::put) until it is
 /// empty. It serves as a lock, a channel of one place, or a signal.
@@ -109,22 +109,22 @@ impl<T> MVar<T> {
             return None;
         }
         let result = step(&mut state)?;
-        let next = state.next_waker();
-        drop(state);
-        next.map(Waker::wake);
+        pass_on(state);
         Some(result)
     }
 }
 
-impl<T> State<T> {
-    /// Who can go on now: the first taker if the variable is full, else the first putter.
-    fn next_waker(&self) -> Option<Waker> {
-        let kind = if self.value.is_some() {
-            Kind::Taker
-        } else {
-            Kind::Putter
-        };
-        self.queue.front(kind).map(|waiter| waiter.waker.clone())
+/// Wakes who can go on now: the first taker if the variable is full, else the first putter.
+fn pass_on<T>(state: MutexGuard<'_, State<T>>) {
+    let kind = if state.value.is_some() {
+        Kind::Taker
+    } else {
+        Kind::Putter
+    };
+    let next = state.queue.front(kind).map(|waiter| waiter.waker.clone());
+    drop(state); // a waker is somebody's code
+    if let Some(waker) = next {
+        waker.wake();
     }
 }
 
@@ -176,10 +176,8 @@ impl<T, R, F: FnMut(&mut State<T>) -> Option<R>> Future for Wait<'_, T, F> {
             .is_none_or(|first| first.ticket == this.ticket);
         if first && let Some(result) = (this.step)(&mut state) {
             let spent = state.queue.remove(std::mem::take(&mut this.ticket));
-            let next = state.next_waker();
-            drop(state);
+            pass_on(state);
             drop(spent);
-            next.map(Waker::wake);
             return Poll::Ready(result);
         }
         let replaced = state.queue.enter(&mut this.ticket, this.kind, cx.waker());
@@ -196,11 +194,8 @@ impl<T, F> Drop for Wait<'_, T, F> {
         }
         let mut state = self.variable.state.lock();
         let spent = state.queue.remove(self.ticket);
-        // It may have been woken and was not served: pass that on.
-        let next = state.next_waker();
-        drop(state);
+        pass_on(state); // it may have been woken and was not served
         drop(spent);
-        next.map(Waker::wake);
     }
 }
 
