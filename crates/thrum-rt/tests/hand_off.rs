@@ -109,10 +109,11 @@ fn what_a_hog_wakes_runs_elsewhere() {
             send.try_put(()).unwrap();
             let inner = spawn(async move { receive.elapsed() });
             compute(LONG);
-            inner
+            (inner,)
         });
         let waited = waiter.await.unwrap();
-        let inner = hog.await.unwrap().await.unwrap();
+        let (inner,) = hog.await.unwrap();
+        let inner = inner.await.unwrap();
         assert!(waited < LONG / 2, "the task that it woke waited {waited:?}");
         assert!(
             inner < LONG / 2,
