@@ -30,7 +30,7 @@
 //! });
 //! assert_eq!(answer, 42);
 //! ```
-#![warn(missing_docs)]
+
 
 mod shim;
 mod waiters;
