@@ -31,7 +31,6 @@
 //! assert_eq!(answer, 42);
 //! ```
 
-
 mod shim;
 mod waiters;
 

@@ -17,6 +17,12 @@ pub(crate) fn coarse_ms() -> u64 {
     ms(clock_gettime(ClockId::MonotonicCoarse))
 }
 
+/// The wall clock, as coarse.
+pub(crate) fn coarse_unix_time() -> Duration {
+    let time = clock_gettime(ClockId::RealtimeCoarse);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
 /// How long until the clock reads `at_ms`.
 pub(crate) fn until(at_ms: u64) -> Duration {
     let now = clock_gettime(ClockId::Monotonic);

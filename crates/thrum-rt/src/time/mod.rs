@@ -20,6 +20,12 @@ pub use self::deadline::Deadline;
 use self::timer::Timer;
 use crate::budget;
 
+/// The wall clock's time since 1970, up to 10 ms old, for a fraction of the price of [`std::time::SystemTime::now`]: for time
+/// stamps in whole seconds.
+pub fn coarse_unix_time() -> Duration {
+    clock::coarse_unix_time()
+}
+
 /// Waits for at least `duration`.
 ///
 /// Dropping the future forgets the wait.

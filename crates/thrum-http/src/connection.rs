@@ -1,0 +1,570 @@
+//! One connection, from its first byte to its last.
+//!
+//! It reads what is there, answers all complete requests of it, and writes the answers at once (DESIGN D6). It waits
+//! without a buffer. Requests are answered one after the other, in their order; while a handler is not done, nothing is read
+//! but the body that it asks for.
+
+use std::future::{Future, poll_fn};
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Instant;
+
+use bytes::Bytes;
+use http::header::{CONNECTION, HeaderValue};
+use http::{Method, Request, Response, StatusCode, Version};
+use http_body::Body as HttpBody;
+use thrum_parse::http::{HeadParser, RequestHead, Status};
+use tower_service::Service;
+
+use crate::body::{FilePart, Kind};
+use crate::encode::{self, Ending, Head};
+use crate::incoming;
+use crate::observer::Exchange;
+use crate::request::{Framing, Received, receive};
+use crate::server::{Counters, Open};
+use crate::transport::{Awaited, Transport};
+use crate::upload::Upload;
+use crate::{Body, Limits, Observer, Reject, Timeouts, chunked};
+
+/// Answers that wait for more of the same buffer are written when they are this long.
+const FLUSH_AT: usize = 64 * 1024;
+
+/// A body up to this length is copied behind its head, so that one plain write takes both.
+const COPY_UP_TO: usize = 16 * 1024;
+
+/// What the connections of a server share.
+pub(crate) struct Context {
+    pub(crate) limits: Limits,
+    pub(crate) timeouts: Timeouts,
+    pub(crate) observer: Option<Arc<dyn Observer>>,
+}
+
+/// Serves a connection until it ends.
+pub(crate) async fn serve<S, B>(open: Arc<Open>, context: Arc<Context>, service: S)
+where
+    S: Service<Request<Body>, Response = Response<B>>,
+    S::Error: std::fmt::Display,
+    B: Into<Body>,
+{
+    let transport = Transport::new(open, context.limits.head_bytes, context.timeouts);
+    let parser = HeadParser::new(context.limits.head());
+    let head = RequestHead::new();
+    let mut connection = Connection {
+        transport,
+        context,
+        service,
+        parser,
+        head,
+        served: 0,
+    };
+    match connection.run().await {
+        Ok(Ended::Clean) => {}
+        Ok(Ended::Unread) => {
+            let max_bytes = connection.context.limits.drain_bytes;
+            connection.transport.linger(max_bytes).await;
+        }
+        // The client is gone, or does not take its answer. That is its right.
+        Err(error) => {
+            tracing::trace!(%error, peer = %connection.transport.open.peer, "connection lost")
+        }
+    }
+}
+
+struct Connection<S> {
+    transport: Transport,
+    context: Arc<Context>,
+    service: S,
+    parser: HeadParser,
+    head: RequestHead,
+    /// Requests so far.
+    served: u64,
+}
+
+/// How a connection ends.
+enum Ended {
+    /// Nothing is left to read.
+    Clean,
+    /// The client may be sending still.
+    Unread,
+}
+
+/// What comes next from the client.
+enum Next {
+    /// A head of so many bytes.
+    Head(usize),
+    Refused(Reject),
+    End,
+}
+
+/// What became of an exchange.
+struct Answered {
+    status: StatusCode,
+    body_bytes: u64,
+    /// The connection goes on.
+    keep_alive: bool,
+}
+
+impl<S, B> Connection<S>
+where
+    S: Service<Request<Body>, Response = Response<B>>,
+    S::Error: std::fmt::Display,
+    B: Into<Body>,
+{
+    async fn run(&mut self) -> io::Result<Ended> {
+        loop {
+            match self.next().await? {
+                Next::Head(length) => {
+                    if let Some(ended) = self.exchange(length).await? {
+                        return Ok(ended);
+                    }
+                }
+                Next::Refused(reject) => {
+                    // What there is of the head cannot be trusted, so it is not told.
+                    self.head.clear();
+                    return self.refuse(reject, &Bytes::new()).await;
+                }
+                Next::End => return Ok(Ended::Clean),
+            }
+        }
+    }
+
+    /// Reads until a head is complete.
+    async fn next(&mut self) -> io::Result<Next> {
+        let mut begun = false;
+        let mut eof = false;
+        loop {
+            let transport = &mut self.transport;
+            if !transport.input.is_empty() {
+                match self
+                    .parser
+                    .parse(transport.input.bytes(), eof, &mut self.head)
+                {
+                    Ok(Status::Complete { consumed }) => return Ok(Next::Head(consumed)),
+                    Ok(Status::Partial) => {}
+                    Err(error) => return Ok(Next::Refused(error.into())),
+                }
+            } else if eof {
+                return Ok(Next::End);
+            }
+            transport.flush().await?;
+            if transport.input.is_empty() {
+                transport.release_buffers();
+                transport.deadline.set(self.context.timeouts.idle);
+            } else if !std::mem::replace(&mut begun, true) {
+                transport.deadline.set(self.context.timeouts.head);
+            }
+            match transport.readable().await? {
+                Awaited::Readable => eof = transport.read()? == Some(0),
+                Awaited::Expired if begun => return Ok(Next::Refused(Reject::HeadTimeout)),
+                Awaited::Expired | Awaited::Ending => return Ok(Next::End),
+            }
+        }
+    }
+
+    /// Answers the request whose head is parsed. `Some`: the connection ends.
+    async fn exchange(&mut self, length: usize) -> io::Result<Option<Ended>> {
+        // The one copy of the head; the request's values and the observer's are slices of it.
+        let bytes = Bytes::copy_from_slice(&self.transport.input.bytes()[..length]);
+        self.transport.input.consume(length);
+        let received = match receive(&self.head, &bytes) {
+            Ok(received) => received,
+            Err(reject) => return self.refuse(reject, &bytes).await.map(Some),
+        };
+        if let Framing::Length(length) = received.framing
+            && length > self.context.limits.body_bytes
+        {
+            return self.refuse(Reject::BodyTooLarge, &bytes).await.map(Some);
+        }
+        let begin = self.context.observer.as_ref().map(|_| Instant::now());
+        self.served += 1;
+        Counters::count(&self.transport.open.counters().requests);
+        let (answered, upload) = self.answer(received).await;
+        if let (Some(observer), Some(begin)) = (&self.context.observer, begin) {
+            let (status, body_bytes) = match &answered {
+                Ok(answered) => (answered.status, answered.body_bytes),
+                Err((_, lost)) => (lost.status, lost.body_bytes),
+            };
+            observer.finished(&Exchange {
+                peer: self.transport.open.peer,
+                bytes: &bytes,
+                head: &self.head,
+                status,
+                body_bytes,
+                duration: begin.elapsed(),
+            });
+        }
+        let answered = answered.map_err(|(error, _)| error)?;
+        self.finish(answered, upload).await
+    }
+
+    /// What follows an answer: the rest of the request's body, and the next request or the end.
+    async fn finish(
+        &mut self,
+        answered: Answered,
+        upload: Option<Box<Upload>>,
+    ) -> io::Result<Option<Ended>> {
+        let mut keep_alive = answered.keep_alive;
+        let mut unread = false;
+        if let Some(mut upload) = upload
+            && !upload.is_done()
+        {
+            let drained = keep_alive
+                && upload
+                    .drain(&mut self.transport, self.context.limits.drain_bytes)
+                    .await?;
+            unread = !drained;
+            keep_alive &= drained;
+        }
+        if keep_alive {
+            if self.transport.output.pending().len() >= FLUSH_AT {
+                self.transport.flush().await?;
+            }
+            return Ok(None);
+        }
+        self.transport.flush().await?;
+        // Requests that came with the last one are not answered, and must not destroy its answer.
+        let unread = unread || !self.transport.input.is_empty();
+        Ok(Some(if unread { Ended::Unread } else { Ended::Clean }))
+    }
+
+    /// Has the handler answer, and sends what it says.
+    async fn answer(
+        &mut self,
+        received: Received,
+    ) -> (Result<Answered, (io::Error, Lost)>, Option<Box<Upload>>) {
+        let Received {
+            request,
+            framing,
+            expects_continue,
+            keep_alive,
+        } = received;
+        let (version, method) = (request.version(), request.method().clone());
+        let (body, mut upload) = match framing {
+            Framing::None => (Body::empty(), None),
+            Framing::Length(length) => self.upload(framing, Some(length), expects_continue),
+            Framing::Chunked => self.upload(framing, None, expects_continue),
+        };
+        let handled = self.handle(request.map(|()| body), &mut upload).await;
+        let mut lost = Lost {
+            status: StatusCode::INTERNAL_SERVER_ERROR,
+            body_bytes: 0,
+        };
+        let (response, failed) = match handled {
+            Ok(response) => (response, false),
+            Err(Failure::Io(error)) => return (Err((error, lost)), upload),
+            Err(Failure::Handler) => (internal_error(), true),
+        };
+        let asked_to_close = response.headers().get(CONNECTION).is_some_and(says_close);
+        let last = self
+            .context
+            .limits
+            .requests
+            .is_some_and(|limit| self.served >= limit);
+        let waits_for_continue = upload.as_ref().is_some_and(|upload| upload.owes_continue());
+        let keep_alive = keep_alive
+            && !failed
+            && !asked_to_close
+            && !last
+            && !waits_for_continue // it may send the body or not: nobody can tell
+            && !self.transport.open.is_ending();
+        lost.status = response.status();
+        let sent = self
+            .send(
+                response,
+                version,
+                &method,
+                keep_alive,
+                &mut upload,
+                &mut lost.body_bytes,
+            )
+            .await;
+        let answered = match sent {
+            Ok(keep_alive) => Ok(Answered {
+                status: lost.status,
+                body_bytes: lost.body_bytes,
+                keep_alive,
+            }),
+            Err(error) => Err((error, lost)),
+        };
+        (answered, upload)
+    }
+
+    fn upload(
+        &self,
+        framing: Framing,
+        size: Option<u64>,
+        expects_continue: bool,
+    ) -> (Body, Option<Box<Upload>>) {
+        let (feed, incoming) = incoming::channel(size);
+        let upload = Upload::new(feed, framing, expects_continue, &self.context);
+        (Body::incoming(incoming), Some(Box::new(upload)))
+    }
+
+    /// Calls the handler and waits for its response, feeding it the body meanwhile.
+    async fn handle(
+        &mut self,
+        request: Request<Body>,
+        upload: &mut Option<Box<Upload>>,
+    ) -> Result<Response<Body>, Failure> {
+        // Errors become text at once: they need not be `Send`.
+        let ready = poll_fn(|cx| {
+            self.service
+                .poll_ready(cx)
+                .map_err(|error| error.to_string())
+        });
+        if let Err(error) = ready.await {
+            return Err(self.failed(&error));
+        }
+        let called = catch_unwind(AssertUnwindSafe(|| self.service.call(request)));
+        let Ok(future) = called else {
+            return Err(self.panicked());
+        };
+        let mut future = pin!(future);
+        let caught =
+            poll_fn(
+                |cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+                    Ok(Poll::Pending) => Poll::Pending,
+                    Ok(Poll::Ready(Ok(response))) => {
+                        Poll::Ready(Some(Ok(response.map(Into::into))))
+                    }
+                    Ok(Poll::Ready(Err(error))) => Poll::Ready(Some(Err(error.to_string()))),
+                    Err(_) => Poll::Ready(None),
+                },
+            );
+        match drive(&mut self.transport, upload, caught)
+            .await
+            .map_err(Failure::Io)?
+        {
+            Some(Ok(response)) => Ok(response),
+            Some(Err(error)) => Err(self.failed(&error)),
+            None => Err(self.panicked()),
+        }
+    }
+
+    fn failed(&self, error: &str) -> Failure {
+        Counters::count(&self.transport.open.counters().errors);
+        tracing::error!(error, "a handler failed");
+        Failure::Handler
+    }
+
+    fn panicked(&self) -> Failure {
+        Counters::count(&self.transport.open.counters().panics);
+        tracing::error!("a handler panicked");
+        Failure::Handler
+    }
+
+    /// Sends a response. Whether the connection can go on after it.
+    async fn send(
+        &mut self,
+        response: Response<Body>,
+        version: Version,
+        method: &Method,
+        keep_alive: bool,
+        upload: &mut Option<Box<Upload>>,
+        sent: &mut u64,
+    ) -> io::Result<bool> {
+        let (parts, body) = response.into_parts();
+        let size = body.size();
+        let ending = encode::ending(version, method, parts.status, size);
+        let keep_alive = keep_alive && ending != Ending::Close;
+        let head = Head {
+            version,
+            status: parts.status,
+            headers: &parts.headers,
+            ending,
+            size,
+            keep_alive,
+        };
+        head.encode(self.transport.output.buffer());
+        if ending == Ending::NoBody {
+            return Ok(keep_alive);
+        }
+        let complete = match body.kind {
+            Kind::Empty => true,
+            Kind::Bytes(bytes) => {
+                if bytes.len() <= COPY_UP_TO {
+                    self.transport.output.buffer().extend_from_slice(&bytes);
+                } else {
+                    self.transport.flush_with(&bytes).await?;
+                }
+                *sent += bytes.len() as u64;
+                true
+            }
+            Kind::File(part) => self.send_file(part, sent).await?,
+            kind @ (Kind::Incoming(_) | Kind::Stream(_)) => {
+                // Boxed, as it is rare and would make every connection larger.
+                Box::pin(self.send_stream(Body { kind }, ending, upload, sent)).await?
+            }
+        };
+        Ok(keep_alive && complete)
+    }
+
+    /// Sends part of a file; whether it was all there.
+    async fn send_file(&mut self, part: FilePart, sent: &mut u64) -> io::Result<bool> {
+        let FilePart {
+            file,
+            mut offset,
+            mut length,
+        } = part;
+        self.transport.flush_before_more().await?;
+        while length > 0 {
+            let moved = self.transport.send_file(&*file, offset, length).await? as u64;
+            if moved == 0 {
+                return Ok(false); // it has shrunk: the promised length cannot be kept
+            }
+            offset += moved;
+            length -= moved;
+            *sent += moved;
+        }
+        Ok(true)
+    }
+
+    /// Sends a body as it comes; whether it came in full.
+    async fn send_stream(
+        &mut self,
+        mut body: Body,
+        ending: Ending,
+        upload: &mut Option<Box<Upload>>,
+        sent: &mut u64,
+    ) -> io::Result<bool> {
+        let mut left = match ending {
+            Ending::Length(length) => length,
+            _ => u64::MAX,
+        };
+        loop {
+            let next = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx));
+            let data = match drive(&mut self.transport, upload, next).await? {
+                None => break,
+                Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
+                Some(Err(error)) => {
+                    tracing::debug!(%error, "a response body ended early");
+                    self.transport.flush().await?;
+                    return Ok(false);
+                }
+            };
+            if data.len() as u64 > left {
+                tracing::error!("a response body is longer than its size says");
+                return Ok(false);
+            }
+            left -= data.len() as u64;
+            *sent += data.len() as u64;
+            let output = self.transport.output.buffer();
+            match ending {
+                Ending::Chunked => chunked::encode(output, &data),
+                _ => output.extend_from_slice(&data),
+            }
+            if output.len() >= COPY_UP_TO {
+                self.transport.flush().await?;
+            }
+        }
+        if ending == Ending::Chunked {
+            self.transport
+                .output
+                .buffer()
+                .extend_from_slice(chunked::LAST);
+        }
+        Ok(!matches!(ending, Ending::Length(_)) || left == 0)
+    }
+
+    /// Says why a request is refused, and ends the connection.
+    async fn refuse(&mut self, reject: Reject, bytes: &Bytes) -> io::Result<Ended> {
+        self.transport.open.counters().reject(reject);
+        let status = reject.status();
+        let text = format!("{status}\n{reject}\n");
+        let mut response = Response::new(());
+        let content_type = HeaderValue::from_static("text/plain; charset=utf-8");
+        response
+            .headers_mut()
+            .insert(http::header::CONTENT_TYPE, content_type);
+        let is_head = self.head.method.of(bytes) == b"HEAD";
+        let length = text.len() as u64;
+        let head = Head {
+            version: Version::HTTP_11,
+            status,
+            headers: response.headers(),
+            ending: if is_head {
+                Ending::NoBody
+            } else {
+                Ending::Length(length)
+            },
+            size: Some(length),
+            keep_alive: false,
+        };
+        let output = self.transport.output.buffer();
+        head.encode(output);
+        if !is_head {
+            output.extend_from_slice(text.as_bytes());
+        }
+        let flushed = self.transport.flush().await;
+        if let Some(observer) = &self.context.observer {
+            observer.finished(&Exchange {
+                peer: self.transport.open.peer,
+                bytes,
+                head: &self.head,
+                status,
+                body_bytes: if is_head { 0 } else { length },
+                duration: std::time::Duration::ZERO,
+            });
+        }
+        flushed.map(|()| Ended::Unread)
+    }
+}
+
+/// What is known of an exchange whose connection was lost.
+struct Lost {
+    status: StatusCode,
+    body_bytes: u64,
+}
+
+/// Why there is no response.
+enum Failure {
+    Io(io::Error),
+    /// The handler panicked or failed.
+    Handler,
+}
+
+fn internal_error() -> Response<Body> {
+    let mut response = Response::new(Body::from("500 Internal Server Error\n"));
+    *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+    response
+}
+
+fn says_close(value: &HeaderValue) -> bool {
+    let mut options = value
+        .as_bytes()
+        .split(|&byte| byte == b',')
+        .map(<[u8]>::trim_ascii);
+    options.any(|option| option.eq_ignore_ascii_case(b"close"))
+}
+
+/// Waits for `future`, which is the handler's, and moves the request's body on meanwhile. What is owed to the client is
+/// written first, unless the future is ready at once.
+async fn drive<T>(
+    transport: &mut Transport,
+    upload: &mut Option<Box<Upload>>,
+    future: impl Future<Output = T>,
+) -> io::Result<T> {
+    let mut future = pin!(future);
+    let first = poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await;
+    if let Poll::Ready(output) = first {
+        return Ok(output);
+    }
+    transport.flush().await?;
+    poll_fn(|cx| {
+        loop {
+            if let Poll::Ready(output) = future.as_mut().poll(cx) {
+                return Poll::Ready(Ok(output));
+            }
+            let Some(upload) = upload else {
+                return Poll::Pending;
+            };
+            if upload.poll(transport, cx).is_pending() {
+                return Poll::Pending;
+            }
+        }
+    })
+    .await
+}

@@ -1,0 +1,219 @@
+//! A response's head, rendered straight into the output buffer.
+
+use http::header::{
+    CONNECTION, CONTENT_LENGTH, DATE, HeaderName, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+};
+use http::{HeaderMap, Method, StatusCode, Version};
+
+use crate::date;
+
+/// How the end of a response's body is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// There is no body: the status or the method has none.
+    NoBody,
+    /// By Content-Length.
+    Length(u64),
+    /// By the last chunk.
+    Chunked,
+    /// By closing the connection.
+    Close,
+}
+
+/// Decides how a body is sent (RFC 9112 section 6.3).
+pub(crate) fn ending(
+    version: Version,
+    method: &Method,
+    status: StatusCode,
+    size: Option<u64>,
+) -> Ending {
+    let bodiless = status.is_informational()
+        || status == StatusCode::NO_CONTENT
+        || status == StatusCode::NOT_MODIFIED;
+    match size {
+        _ if bodiless || method == Method::HEAD => Ending::NoBody,
+        Some(size) => Ending::Length(size),
+        None if version == Version::HTTP_11 => Ending::Chunked,
+        None => Ending::Close,
+    }
+}
+
+/// Fields that belong to the connection, not to the response: what a handler says of them is left out.
+fn is_of_connection(name: &HeaderName) -> bool {
+    *name == CONNECTION
+        || *name == TRANSFER_ENCODING
+        || *name == UPGRADE
+        || *name == TE
+        || *name == TRAILER
+}
+
+/// The head of a response.
+pub(crate) struct Head<'a> {
+    pub(crate) version: Version,
+    pub(crate) status: StatusCode,
+    pub(crate) headers: &'a HeaderMap,
+    pub(crate) ending: Ending,
+    /// The body's size, to be told even where it is not sent: in an answer to HEAD.
+    pub(crate) size: Option<u64>,
+    pub(crate) keep_alive: bool,
+}
+
+impl Head<'_> {
+    /// Appends it. Names and values are of types that cannot hold a line end.
+    pub(crate) fn encode(&self, output: &mut Vec<u8>) {
+        status_line(output, self.status);
+        let mut told_length = false;
+        let mut told_date = false;
+        for (name, value) in self.headers {
+            if is_of_connection(name) {
+                continue;
+            }
+            if *name == CONTENT_LENGTH {
+                // Where a body is sent, its own size is what counts.
+                if self.ending != Ending::NoBody
+                    || self.status == StatusCode::NO_CONTENT
+                    || told_length
+                {
+                    continue;
+                }
+                told_length = true;
+            }
+            told_date |= *name == DATE;
+            field(output, name.as_str().as_bytes(), value.as_bytes());
+        }
+        if !told_date {
+            date::with_date(|date| field(output, b"date", date));
+        }
+        match (self.ending, self.size) {
+            (Ending::Length(length), _) => length_field(output, length),
+            // An empty body of an answer to HEAD tells nothing of what GET would send.
+            (Ending::NoBody, Some(size @ 1..)) if !told_length && !self.is_bodiless() => {
+                length_field(output, size);
+            }
+            (Ending::Chunked, _) => output.extend_from_slice(b"transfer-encoding: chunked\r\n"),
+            (Ending::NoBody | Ending::Close, _) => {}
+        }
+        match (self.version, self.keep_alive) {
+            (Version::HTTP_11, true) => {}
+            (_, true) => output.extend_from_slice(b"connection: keep-alive\r\n"),
+            (_, false) => output.extend_from_slice(b"connection: close\r\n"),
+        }
+        output.extend_from_slice(b"\r\n");
+    }
+
+    fn is_bodiless(&self) -> bool {
+        self.status.is_informational()
+            || self.status == StatusCode::NO_CONTENT
+            || self.status == StatusCode::NOT_MODIFIED
+    }
+}
+
+/// A response's version is always ours (RFC 9110 section 6.2).
+fn status_line(output: &mut Vec<u8>, status: StatusCode) {
+    if status == StatusCode::OK {
+        return output.extend_from_slice(b"HTTP/1.1 200 OK\r\n");
+    }
+    output.extend_from_slice(b"HTTP/1.1 ");
+    output.extend_from_slice(status.as_str().as_bytes());
+    output.push(b' ');
+    output.extend_from_slice(status.canonical_reason().unwrap_or("Unknown").as_bytes());
+    output.extend_from_slice(b"\r\n");
+}
+
+fn length_field(output: &mut Vec<u8>, length: u64) {
+    field(
+        output,
+        b"content-length",
+        itoa::Buffer::new().format(length).as_bytes(),
+    );
+}
+
+fn field(output: &mut Vec<u8>, name: &[u8], value: &[u8]) {
+    output.reserve(name.len() + value.len() + 4);
+    output.extend_from_slice(name);
+    output.extend_from_slice(b": ");
+    output.extend_from_slice(value);
+    output.extend_from_slice(b"\r\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn render(
+        status: u16,
+        fields: &[(&'static str, &'static str)],
+        ending: Ending,
+        size: Option<u64>,
+    ) -> String {
+        let mut headers = HeaderMap::new();
+        for (name, value) in fields {
+            headers.append(*name, HeaderValue::from_static(value));
+        }
+        headers.insert(DATE, HeaderValue::from_static("now"));
+        let status = StatusCode::from_u16(status).unwrap();
+        let mut output = Vec::new();
+        Head {
+            version: Version::HTTP_11,
+            status,
+            headers: &headers,
+            ending,
+            size,
+            keep_alive: true,
+        }
+        .encode(&mut output);
+        String::from_utf8(output).unwrap()
+    }
+
+    #[test]
+    fn a_body_s_own_size_counts() {
+        let text = render(200, &[("content-length", "99")], Ending::Length(5), Some(5));
+        assert_eq!(
+            text,
+            "HTTP/1.1 200 OK\r\ndate: now\r\ncontent-length: 5\r\n\r\n"
+        );
+        let text = render(
+            200,
+            &[("transfer-encoding", "gzip"), ("connection", "x")],
+            Ending::Chunked,
+            None,
+        );
+        assert_eq!(
+            text,
+            "HTTP/1.1 200 OK\r\ndate: now\r\ntransfer-encoding: chunked\r\n\r\n"
+        );
+    }
+
+    #[test]
+    fn an_answer_to_head_may_tell_a_length_without_a_body() {
+        let text = render(200, &[("content-length", "99")], Ending::NoBody, Some(0));
+        assert_eq!(
+            text,
+            "HTTP/1.1 200 OK\r\ncontent-length: 99\r\ndate: now\r\n\r\n"
+        );
+        assert!(render(200, &[], Ending::NoBody, Some(7)).contains("content-length: 7\r\n"));
+        assert!(
+            !render(204, &[("content-length", "9")], Ending::NoBody, Some(0)).contains("length")
+        );
+        assert!(!render(304, &[], Ending::NoBody, Some(7)).contains("length"));
+    }
+
+    #[test]
+    fn endings() {
+        let get = |version, size| ending(version, &Method::GET, StatusCode::OK, size);
+        assert_eq!(get(Version::HTTP_11, Some(3)), Ending::Length(3));
+        assert_eq!(get(Version::HTTP_11, None), Ending::Chunked);
+        assert_eq!(get(Version::HTTP_10, None), Ending::Close);
+        let head = ending(Version::HTTP_11, &Method::HEAD, StatusCode::OK, None);
+        assert_eq!(head, Ending::NoBody);
+        let none = ending(
+            Version::HTTP_11,
+            &Method::GET,
+            StatusCode::NOT_MODIFIED,
+            Some(3),
+        );
+        assert_eq!(none, Ending::NoBody);
+    }
+}

@@ -1,0 +1,394 @@
+//! The server: accepts connections, counts, and ends without cutting anyone off.
+
+use std::collections::HashMap;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::net::{Shutdown, SocketAddr};
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use http::{Request, Response};
+use slab::Slab;
+use thrum_rt::JoinHandle;
+use thrum_rt::net::{TcpListener, TcpStream};
+use thrum_rt::time::{sleep, timeout};
+use tower_service::Service;
+
+use crate::connection::{self, Context};
+use crate::{Body, Limits, Observer, Reject, Timeouts};
+
+/// How long accepting pauses when descriptors or memory have run out.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// The answer to a connection above the limit.
+const OVERLOADED: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\nretry-after: 1\r\n\r\n";
+
+/// Serves an application over HTTP/1.1 with the default limits, until the future is dropped. See [`Server::serve`].
+///
+/// # Errors
+/// Those of [`Server::serve`].
+pub async fn serve<S, B>(listener: TcpListener, service: S) -> io::Result<()>
+where
+    S: Service<Request<Body>, Response = Response<B>> + Clone + Send + 'static,
+    S::Future: Send,
+    S::Error: std::fmt::Display,
+    B: Into<Body> + 'static,
+{
+    Server::new().serve(listener, service).await
+}
+
+/// An HTTP server: limits, who observes it, and the connections that are open.
+///
+/// It is cheap to clone, and clones share their connections: one server may serve many listeners, and one
+/// [`shutdown`](Self::shutdown) ends them all.
+#[derive(Clone, Default)]
+pub struct Server {
+    limits: Limits,
+    timeouts: Timeouts,
+    observer: Option<Arc<dyn Observer>>,
+    state: Arc<State>,
+}
+
+/// What the clones of a server share.
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) ending: AtomicBool,
+    connections: Mutex<Slab<Arc<Open>>>,
+    /// Those who wait for the end to begin, or for the last connection to go.
+    waiters: Mutex<Vec<Waker>>,
+    pub(crate) counters: Counters,
+}
+
+/// An open connection, as the server knows it.
+pub(crate) struct Open {
+    pub(crate) stream: TcpStream,
+    pub(crate) peer: SocketAddr,
+    state: Arc<State>,
+}
+
+impl Open {
+    pub(crate) fn state(&self) -> &State {
+        &self.state
+    }
+
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.state.counters
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Counters {
+    accepted: AtomicU64,
+    refused: AtomicU64,
+    accept_errors: AtomicU64,
+    pub(crate) requests: AtomicU64,
+    pub(crate) body_timeouts: AtomicU64,
+    pub(crate) write_timeouts: AtomicU64,
+    pub(crate) panics: AtomicU64,
+    pub(crate) errors: AtomicU64,
+    rejects: Mutex<HashMap<Reject, u64>>,
+}
+
+impl Counters {
+    pub(crate) fn count(counter: &AtomicU64) {
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn reject(&self, reject: Reject) {
+        *lock(&self.rejects).entry(reject).or_default() += 1;
+    }
+}
+
+/// What a server has done so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Connections open now.
+    pub open: usize,
+    /// Connections accepted.
+    pub accepted: u64,
+    /// Connections refused because of [`Limits::connections`].
+    pub refused: u64,
+    /// Times that accepting failed: out of descriptors, mostly.
+    pub accept_errors: u64,
+    /// Requests that reached the handler.
+    pub requests: u64,
+    /// Requests refused before that, by the reason.
+    pub rejects: HashMap<Reject, u64>,
+    /// Bodies that came too slowly.
+    pub body_timeouts: u64,
+    /// Responses that the client did not take.
+    pub write_timeouts: u64,
+    /// Handlers that panicked.
+    pub panics: u64,
+    /// Handlers that failed.
+    pub errors: u64,
+}
+
+/// How a server ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Drained {
+    /// Connections that ended by themselves.
+    pub finished: usize,
+    /// Connections that were cut off when the grace time was over.
+    pub cut: usize,
+}
+
+impl Server {
+    /// A server with the default limits and timeouts.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets what clients may do.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets how long clients may take.
+    pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
+        self.timeouts = timeouts;
+        self
+    }
+
+    /// Sets who is told of every exchange.
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
+    /// Serves an application until [`shutdown`](Self::shutdown) is called or the future is dropped. Then it accepts no more
+    /// connections; those that are open go on.
+    ///
+    /// The service is cloned for each connection.
+    ///
+    /// # Errors
+    /// When accepting ends for a reason that waiting does not mend.
+    ///
+    /// # Panics
+    /// Outside a runtime.
+    pub async fn serve<S, B>(&self, listener: TcpListener, service: S) -> io::Result<()>
+    where
+        S: Service<Request<Body>, Response = Response<B>> + Clone + Send + 'static,
+        S::Future: Send,
+        S::Error: std::fmt::Display,
+        B: Into<Body> + 'static,
+    {
+        // In a task of its own: the caller may be a thread that is no worker.
+        let server = self.clone();
+        let mut accepting = Abort(thrum_rt::spawn(async move {
+            server.accept(listener, service).await
+        }));
+        poll_fn(|cx| {
+            self.state.wait(cx.waker());
+            if self.state.ending.load(Ordering::SeqCst) {
+                return Poll::Ready(Ok(()));
+            }
+            pin!(&mut accepting.0)
+                .poll(cx)
+                .map(|ended| ended.unwrap_or(Ok(())))
+        })
+        .await
+    }
+
+    async fn accept<S, B>(&self, listener: TcpListener, service: S) -> io::Result<()>
+    where
+        S: Service<Request<Body>, Response = Response<B>> + Clone + Send + 'static,
+        S::Future: Send,
+        S::Error: std::fmt::Display,
+        B: Into<Body> + 'static,
+    {
+        let context = Arc::new(Context {
+            limits: self.limits,
+            timeouts: self.timeouts,
+            observer: self.observer.clone(),
+        });
+        loop {
+            let (stream, peer) = match listener.accept().await {
+                Ok(accepted) => accepted,
+                Err(error) if is_of_one_connection(&error) => continue,
+                Err(error) if is_exhaustion(&error) => {
+                    Counters::count(&self.state.counters.accept_errors);
+                    tracing::warn!(%error, "cannot accept connections for the moment");
+                    sleep(PAUSE).await;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            Counters::count(&self.state.counters.accepted);
+            match self.state.enter(stream, peer, self.limits.connections) {
+                Ok(entry) => {
+                    let (context, service) = (context.clone(), service.clone());
+                    thrum_rt::spawn(async move {
+                        connection::serve(entry.open.clone(), context, service).await;
+                        drop(entry);
+                    });
+                }
+                Err(stream) => {
+                    Counters::count(&self.state.counters.refused);
+                    let _ = stream.try_write(OVERLOADED);
+                }
+            }
+        }
+    }
+
+    /// What it has done so far.
+    pub fn stats(&self) -> Stats {
+        let counters = &self.state.counters;
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Stats {
+            open: self.state.open(),
+            accepted: read(&counters.accepted),
+            refused: read(&counters.refused),
+            accept_errors: read(&counters.accept_errors),
+            requests: read(&counters.requests),
+            rejects: lock(&counters.rejects).clone(),
+            body_timeouts: read(&counters.body_timeouts),
+            write_timeouts: read(&counters.write_timeouts),
+            panics: read(&counters.panics),
+            errors: read(&counters.errors),
+        }
+    }
+
+    /// Ends it: accepts no more connections, closes the idle ones, lets the others finish the request that they are at, and
+    /// cuts off what is left after `grace`.
+    pub async fn shutdown(&self, grace: Duration) -> Drained {
+        let state = &self.state;
+        let before = state.open();
+        state.ending.store(true, Ordering::SeqCst);
+        state.wake_waiters();
+        for open in state.snapshot() {
+            open.stream.wake_reader();
+        }
+        let drained = poll_fn(|cx| {
+            state.wait(cx.waker());
+            if state.open() == 0 {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
+        });
+        let _ = timeout(grace, drained).await;
+        let left = state.snapshot();
+        for open in &left {
+            let _ = open.stream.shutdown(Shutdown::Both);
+        }
+        Drained {
+            finished: before.saturating_sub(left.len()),
+            cut: left.len(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server")
+            .field("limits", &self.limits)
+            .field("timeouts", &self.timeouts)
+            .field("open", &self.state.open())
+            .finish_non_exhaustive()
+    }
+}
+
+impl State {
+    /// Notes a connection, unless there are as many as there may be.
+    fn enter(
+        self: &Arc<Self>,
+        stream: TcpStream,
+        peer: SocketAddr,
+        limit: usize,
+    ) -> Result<Entry, TcpStream> {
+        let mut connections = lock(&self.connections);
+        if connections.len() >= limit {
+            return Err(stream);
+        }
+        let open = Arc::new(Open {
+            stream,
+            peer,
+            state: self.clone(),
+        });
+        let key = connections.insert(open.clone());
+        Ok(Entry { open, key })
+    }
+
+    fn open(&self) -> usize {
+        lock(&self.connections).len()
+    }
+
+    fn snapshot(&self) -> Vec<Arc<Open>> {
+        lock(&self.connections)
+            .iter()
+            .map(|(_, open)| open.clone())
+            .collect()
+    }
+
+    fn wait(&self, waker: &Waker) {
+        let mut waiters = lock(&self.waiters);
+        if !waiters.iter().any(|waiter| waiter.will_wake(waker)) {
+            waiters.push(waker.clone());
+        }
+    }
+
+    fn wake_waiters(&self) {
+        let waiters = std::mem::take(&mut *lock(&self.waiters));
+        waiters.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// A connection's entry in the list. It goes with the connection, however that ends.
+struct Entry {
+    open: Arc<Open>,
+    key: usize,
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        let state = self.open.state();
+        let removed = lock(&state.connections).remove(self.key);
+        drop(removed);
+        if state.ending.load(Ordering::SeqCst) {
+            state.wake_waiters();
+        }
+    }
+}
+
+/// Ends a task when it is dropped.
+struct Abort(JoinHandle<io::Result<()>>);
+
+impl Drop for Abort {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Errors that accept(2) reports for a connection that is gone already.
+fn is_of_one_connection(error: &io::Error) -> bool {
+    use io::ErrorKind::*;
+    matches!(
+        error.kind(),
+        ConnectionAborted
+            | ConnectionReset
+            | Interrupted
+            | HostUnreachable
+            | NetworkUnreachable
+            | TimedOut
+    )
+}
+
+/// EMFILE, ENFILE, ENOBUFS, ENOMEM: it may be better in a moment.
+fn is_exhaustion(error: &io::Error) -> bool {
+    const ENFILE: i32 = 23;
+    const EMFILE: i32 = 24;
+    const ENOBUFS: i32 = 105;
+    error.kind() == io::ErrorKind::OutOfMemory
+        || matches!(error.raw_os_error(), Some(ENFILE | EMFILE | ENOBUFS))
+}

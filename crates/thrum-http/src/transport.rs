@@ -1,0 +1,216 @@
+//! A connection's socket, its buffers, and the deadline that it works under.
+
+use std::io::{self, ErrorKind, IoSlice};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll, ready};
+
+use thrum_rt::net::TcpStream;
+use thrum_rt::time::Deadline;
+
+use crate::Timeouts;
+use crate::buffer::{Input, Output};
+use crate::server::{Counters, Open};
+
+pub(crate) struct Transport {
+    pub(crate) open: Arc<Open>,
+    pub(crate) input: Input,
+    pub(crate) output: Output,
+    pub(crate) deadline: Deadline,
+    timeouts: Timeouts,
+    /// The deadline is that of a write that waits.
+    stalled: bool,
+}
+
+/// Why a wait for the client is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Awaited {
+    Readable,
+    Expired,
+    /// The server is ending, and asks idle connections to end too.
+    Ending,
+}
+
+impl Transport {
+    pub(crate) fn new(open: Arc<Open>, input_bytes: usize, timeouts: Timeouts) -> Self {
+        Self {
+            open,
+            input: Input::new(input_bytes),
+            output: Output::default(),
+            deadline: Deadline::new(),
+            timeouts,
+            stalled: false,
+        }
+    }
+
+    fn stream(&self) -> &TcpStream {
+        &self.open.stream
+    }
+
+    /// Waits for the client to send something, or for the deadline, or for the server's end.
+    pub(crate) async fn readable(&mut self) -> io::Result<Awaited> {
+        std::future::poll_fn(|cx| self.poll_awaited(cx)).await
+    }
+
+    fn poll_awaited(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Awaited>> {
+        if let Poll::Ready(ready) = self.stream().poll_readable(cx) {
+            return Poll::Ready(ready.map(|()| Awaited::Readable));
+        }
+        // After the wait is registered, so that the end of the server wakes it.
+        if self.input.is_empty() && self.open.is_ending() {
+            return Poll::Ready(Ok(Awaited::Ending));
+        }
+        self.deadline
+            .poll_expired(cx)
+            .map(|()| Ok(Awaited::Expired))
+    }
+
+    /// Reads what is there. `None`: nothing after all; 0: the client has sent its last.
+    pub(crate) fn read(&mut self) -> io::Result<Option<usize>> {
+        let space = self.input.space();
+        match self.open.stream.try_read(space) {
+            Ok(read) => {
+                self.input.filled(read);
+                Ok(Some(read))
+            }
+            Err(error) if would_block(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Waits until the client takes more, but no longer than the write timeout.
+    fn poll_writable(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if let Poll::Ready(ready) = self.open.stream.poll_writable(cx) {
+            self.stalled = false;
+            return Poll::Ready(ready);
+        }
+        if !self.stalled {
+            self.stalled = true;
+            self.deadline.set(self.timeouts.write);
+        }
+        ready!(self.deadline.poll_expired(cx));
+        Counters::count(&self.open.counters().write_timeouts);
+        Poll::Ready(Err(ErrorKind::TimedOut.into()))
+    }
+
+    /// Does a write until it does not block.
+    fn poll_write<R>(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut write: impl FnMut(&TcpStream, &Output) -> io::Result<R>,
+    ) -> Poll<io::Result<R>> {
+        loop {
+            ready!(self.poll_writable(cx))?;
+            match write(&self.open.stream, &self.output) {
+                Err(error) if would_block(&error) => {}
+                result => return Poll::Ready(result),
+            }
+        }
+    }
+
+    /// Writes all of the output.
+    pub(crate) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.output.is_empty() {
+            let write = |stream: &TcpStream, output: &Output| stream.try_write(output.pending());
+            let written = ready!(self.poll_write(cx, write))?;
+            self.output.wrote(written);
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    pub(crate) async fn flush(&mut self) -> io::Result<()> {
+        if self.output.is_empty() {
+            return Ok(());
+        }
+        std::future::poll_fn(|cx| self.poll_flush(cx)).await
+    }
+
+    /// Writes the output and then `bytes`, without copying them.
+    pub(crate) async fn flush_with(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while !self.output.is_empty() || !bytes.is_empty() {
+            let write = |stream: &TcpStream, output: &Output| {
+                stream.try_write_vectored(&[IoSlice::new(output.pending()), IoSlice::new(bytes)])
+            };
+            let mut write = write;
+            let written = std::future::poll_fn(|cx| self.poll_write(cx, &mut write)).await?;
+            let of_output = written.min(self.output.pending().len());
+            self.output.wrote(of_output);
+            bytes = &bytes[written - of_output..];
+        }
+        Ok(())
+    }
+
+    /// Writes the output, and says that more follows at once.
+    pub(crate) async fn flush_before_more(&mut self) -> io::Result<()> {
+        while !self.output.is_empty() {
+            let mut write =
+                |stream: &TcpStream, output: &Output| stream.try_write_more(output.pending());
+            let written = std::future::poll_fn(|cx| self.poll_write(cx, &mut write)).await?;
+            self.output.wrote(written);
+        }
+        Ok(())
+    }
+
+    /// Sends some of a file. 0: it has ended.
+    pub(crate) async fn send_file(
+        &mut self,
+        file: impl AsFd,
+        offset: u64,
+        length: u64,
+    ) -> io::Result<usize> {
+        // In pieces, so that the task gives way in between.
+        let length = length.min(FILE_PIECE) as usize;
+        let mut write =
+            |stream: &TcpStream, _: &Output| stream.try_sendfile(file.as_fd(), offset, length);
+        std::future::poll_fn(|cx| self.poll_write(cx, &mut write)).await
+    }
+
+    /// Gives back what an idle connection does not need.
+    pub(crate) fn release_buffers(&mut self) {
+        self.input.release();
+        self.output.release();
+    }
+
+    /// Ends sending, and reads on for a moment: closing at once, with bytes unread, could destroy the response on its way
+    /// (RFC 9112 section 9.6).
+    pub(crate) async fn linger(&mut self, max_bytes: u64) {
+        if self.stream().shutdown(std::net::Shutdown::Write).is_err() {
+            return;
+        }
+        self.input.consume(self.input.bytes().len());
+        self.deadline.set(self.timeouts.linger);
+        let mut drained = 0;
+        while drained < max_bytes {
+            let poll = |cx: &mut Context<'_>| match self.stream().poll_readable(cx) {
+                Poll::Ready(_) => Poll::Ready(true),
+                Poll::Pending => self.deadline.poll_expired(cx).map(|()| false),
+            };
+            let mut poll = poll;
+            if !std::future::poll_fn(&mut poll).await {
+                return;
+            }
+            match self.read() {
+                Ok(Some(read @ 1..)) => {
+                    self.input.consume(read);
+                    drained += read as u64;
+                }
+                Ok(None) => {}
+                Ok(Some(0)) | Err(_) => return,
+            }
+        }
+    }
+}
+
+/// Bytes of a file sent in one call.
+const FILE_PIECE: u64 = 512 * 1024;
+
+fn would_block(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}
+
+impl Open {
+    pub(crate) fn is_ending(&self) -> bool {
+        self.state().ending.load(Ordering::SeqCst)
+    }
+}

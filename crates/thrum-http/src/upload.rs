@@ -1,0 +1,234 @@
+//! The connection's side of a request's body: reads it when the handler asks for it, within limits of size and pace.
+
+use std::future::poll_fn;
+use std::io;
+use std::sync::Arc;
+use std::task::{Context as TaskContext, Poll, ready};
+use std::time::Instant;
+
+use bytes::Bytes;
+use thrum_rt::time::Deadline;
+
+use crate::chunked::{Decoder, Piece};
+use crate::connection::Context;
+use crate::incoming::Feed;
+use crate::request::Framing;
+use crate::server::Counters;
+use crate::transport::Transport;
+use crate::{BodyError, Reject};
+
+pub(crate) struct Upload {
+    feed: Feed,
+    rest: Rest,
+    /// The client waits for a 100 before it sends anything.
+    owes_continue: bool,
+    received: u64,
+    /// The pace is measured from the first wait on.
+    began: Option<Instant>,
+    deadline: Deadline,
+    context: Arc<Context>,
+}
+
+/// What is still to come.
+enum Rest {
+    Length(u64),
+    Chunked(Decoder),
+    /// It has all come.
+    Done,
+    /// It broke off, and the connection with it.
+    Broken,
+}
+
+/// The next of a body.
+enum Step {
+    Data(Bytes),
+    Need,
+    Done,
+}
+
+impl Upload {
+    pub(crate) fn new(
+        feed: Feed,
+        framing: Framing,
+        owes_continue: bool,
+        context: &Arc<Context>,
+    ) -> Self {
+        let rest = match framing {
+            Framing::None => Rest::Done,
+            Framing::Length(length) => Rest::Length(length),
+            Framing::Chunked => Rest::Chunked(Decoder::new(context.limits.chunk_line_bytes)),
+        };
+        let deadline = Deadline::new();
+        Self {
+            feed,
+            rest,
+            owes_continue,
+            received: 0,
+            began: None,
+            deadline,
+            context: context.clone(),
+        }
+    }
+
+    /// Whether the whole body has been read off the connection.
+    pub(crate) fn is_done(&self) -> bool {
+        matches!(self.rest, Rest::Done)
+    }
+
+    pub(crate) fn owes_continue(&self) -> bool {
+        self.owes_continue
+    }
+
+    /// Gives the handler more, if it waits for more. Ready: it has been given something.
+    pub(crate) fn poll(&mut self, transport: &mut Transport, cx: &mut TaskContext<'_>) -> Poll<()> {
+        if matches!(self.rest, Rest::Done | Rest::Broken) {
+            return Poll::Pending;
+        }
+        if ready!(self.feed.poll_wanted(cx)) == () && self.feed.is_abandoned() {
+            return Poll::Pending;
+        }
+        match ready!(self.poll_step(transport, cx)) {
+            Ok(Some(data)) => self.feed.chunk(data),
+            Ok(None) => self.feed.end(Ok(())),
+            Err(error) => {
+                self.rest = Rest::Broken;
+                self.feed.end(Err(error));
+            }
+        }
+        Poll::Ready(())
+    }
+
+    /// The next data; `None` at the end.
+    fn poll_step(
+        &mut self,
+        transport: &mut Transport,
+        cx: &mut TaskContext<'_>,
+    ) -> Poll<Result<Option<Bytes>, BodyError>> {
+        loop {
+            match self.take(transport)? {
+                Step::Data(data) => {
+                    self.received += data.len() as u64;
+                    self.deadline.set(self.context.timeouts.body);
+                    return Poll::Ready(Ok(Some(data)));
+                }
+                Step::Done => {
+                    self.rest = Rest::Done;
+                    return Poll::Ready(Ok(None));
+                }
+                Step::Need => {}
+            }
+            if std::mem::take(&mut self.owes_continue) {
+                transport
+                    .output
+                    .buffer()
+                    .extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
+            }
+            ready!(transport.poll_flush(cx)).map_err(lost)?;
+            ready!(self.poll_read(transport, cx))?;
+        }
+    }
+
+    /// Reads more off the connection.
+    fn poll_read(
+        &mut self,
+        transport: &mut Transport,
+        cx: &mut TaskContext<'_>,
+    ) -> Poll<Result<(), BodyError>> {
+        let began = *self.began.get_or_insert_with(|| {
+            self.deadline.set(self.context.timeouts.body);
+            Instant::now()
+        });
+        if transport
+            .open
+            .stream
+            .poll_readable(cx)
+            .map_err(lost)?
+            .is_pending()
+        {
+            ready!(self.deadline.poll_expired(cx));
+            return Poll::Ready(Err(self.too_slow(transport)));
+        }
+        let timeouts = &self.context.timeouts;
+        let elapsed = began.elapsed();
+        let due = elapsed.as_secs().saturating_mul(timeouts.body_rate);
+        if elapsed > timeouts.body_grace && self.received < due {
+            return Poll::Ready(Err(self.too_slow(transport)));
+        }
+        match transport.read().map_err(lost)? {
+            Some(0) => Poll::Ready(Err(BodyError::Truncated)),
+            _ => Poll::Ready(Ok(())),
+        }
+    }
+
+    fn too_slow(&self, transport: &Transport) -> BodyError {
+        Counters::count(&transport.open.counters().body_timeouts);
+        BodyError::TooSlow
+    }
+
+    /// Takes the next piece out of what has been read.
+    fn take(&mut self, transport: &mut Transport) -> Result<Step, BodyError> {
+        let input = &mut transport.input;
+        match &mut self.rest {
+            Rest::Done | Rest::Broken | Rest::Length(0) => Ok(Step::Done),
+            Rest::Length(_) if input.is_empty() => Ok(Step::Need),
+            Rest::Length(left) => {
+                let count = (*left).min(input.bytes().len() as u64);
+                *left -= count;
+                let data = Bytes::copy_from_slice(&input.bytes()[..count as usize]);
+                input.consume(count as usize);
+                Ok(Step::Data(data))
+            }
+            Rest::Chunked(decoder) => loop {
+                match decoder.next(input.bytes()) {
+                    Ok(Piece::Framing(count)) => input.consume(count),
+                    Ok(Piece::Data(count)) => {
+                        if self.received + count as u64 > self.context.limits.body_bytes {
+                            transport.open.counters().reject(Reject::BodyTooLarge);
+                            return Err(BodyError::TooLarge);
+                        }
+                        let data = Bytes::copy_from_slice(&input.bytes()[..count]);
+                        input.consume(count);
+                        return Ok(Step::Data(data));
+                    }
+                    Ok(Piece::Need) => return Ok(Step::Need),
+                    Ok(Piece::Done) => return Ok(Step::Done),
+                    Err(why) => return Err(BodyError::Malformed(why)),
+                }
+            },
+        }
+    }
+
+    /// Reads what the handler left, so that the next request can be found. False: it is too much, or broken.
+    pub(crate) async fn drain(
+        &mut self,
+        transport: &mut Transport,
+        limit: u64,
+    ) -> io::Result<bool> {
+        if matches!(self.rest, Rest::Broken) || self.owes_continue {
+            return Ok(false);
+        }
+        if let Rest::Length(left) = self.rest
+            && left > limit
+        {
+            return Ok(false);
+        }
+        // Nobody waits for this: the client gets its answer before it is asked for the rest.
+        transport.flush().await?;
+        let until = self.received.saturating_add(limit);
+        while self.received <= until {
+            match poll_fn(|cx| self.poll_step(transport, cx)).await {
+                Ok(Some(_)) => {}
+                Ok(None) => return Ok(true),
+                Err(_) => return Ok(false),
+            }
+        }
+        Ok(false)
+    }
+}
+
+fn lost(error: io::Error) -> BodyError {
+    match error.kind() {
+        io::ErrorKind::TimedOut => BodyError::TooSlow,
+        _ => BodyError::Truncated,
+    }
+}
