@@ -1,1 +1,3 @@
 //! The thrum web server: files, access log
+
+pub mod access_log;

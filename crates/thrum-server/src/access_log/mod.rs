@@ -161,12 +161,12 @@ impl AccessLog {
 impl Observer for AccessLog {
     fn finished(&self, exchange: &Exchange<'_>) {
         self.shared.log(&Line {
-            peer: exchange.peer.ip(),
-            method: exchange.method,
-            target: exchange.target,
-            version: exchange.version,
-            status: exchange.status.as_u16(),
-            body_bytes: exchange.body_bytes,
+            peer: exchange.peer().ip(),
+            method: exchange.method(),
+            target: exchange.target(),
+            version: exchange.version(),
+            status: exchange.status().as_u16(),
+            body_bytes: exchange.body_bytes(),
             referer: exchange.header("referer"),
             user_agent: exchange.header("user-agent"),
         });
