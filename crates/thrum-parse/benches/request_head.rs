@@ -25,7 +25,10 @@ fn main() {
     let mut ratios = Vec::new();
     for _ in 0..ROUNDS {
         let (ours, theirs) = (rate(thrum()), rate(httparse()));
-        println!("thrum {ours:5.0} MB/s   httparse {theirs:5.0} MB/s   ratio {:.2}", ours / theirs);
+        println!(
+            "thrum {ours:5.0} MB/s   httparse {theirs:5.0} MB/s   ratio {:.2}",
+            ours / theirs
+        );
         ratios.push(ours / theirs);
     }
     ratios.sort_by(f64::total_cmp);
@@ -43,7 +46,9 @@ fn rate(mut parse: impl FnMut()) -> f64 {
 fn thrum() -> impl FnMut() {
     let (mut parser, mut head) = (HeadParser::new(HeadLimits::default()), RequestHead::new());
     move || {
-        parser.parse(black_box(REQUEST), false, &mut head).expect("the request is well formed");
+        parser
+            .parse(black_box(REQUEST), false, &mut head)
+            .expect("the request is well formed");
         black_box(&head);
     }
 }
@@ -52,7 +57,9 @@ fn httparse() -> impl FnMut() {
     move || {
         let mut headers = [httparse::EMPTY_HEADER; 100];
         let mut request = httparse::Request::new(&mut headers);
-        request.parse(black_box(REQUEST)).expect("the request is well formed");
+        request
+            .parse(black_box(REQUEST))
+            .expect("the request is well formed");
         black_box(&request);
     }
 }

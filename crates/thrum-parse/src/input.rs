@@ -1,219 +1,277 @@
-//! What a parser reads, and what it answers.
+//! The input and the place in it.
 
-use std::fmt;
+use crate::ByteSet;
+use crate::explain::{Expected, Notes};
+use crate::simd::{self, Level};
+use crate::stop::{Need, Reason, Stop};
 
-use crate::scan::Level;
-
-/// A cursor over bytes that are all there is so far.
+/// The input: one contiguous buffer, a place in it, and whether more may come.
 ///
-/// Whether more may come is a property of the input, not of the parsers: at the end of an input that is not
-/// [`complete`](Self::complete) they answer [`Stop::Need`], at the end of a complete one they fail.
-#[derive(Clone, Copy)]
-pub struct Input<'a, L> {
-    bytes: &'a [u8],
-    at: usize,
-    complete: bool,
-    level: L,
+/// ```
+/// use thrum_parse::{In, Parser, tag};
+///
+/// let mut i = In::partial(b"PING\r\n");
+/// assert_eq!(tag(b"PING").parse(&mut i), Ok(&b"PING"[..]));
+/// assert_eq!((i.position(), i.rest()), (4, &b"\r\n"[..]));
+/// ```
+#[derive(Clone)]
+pub struct In<'a> {
+    buffer: &'a [u8],
+    position: usize,
+    committed: usize,
+    whole: bool,
+    level: Level,
+    notes: Option<&'a Notes>,
 }
 
-/// What a parser answers: a value, or why there is none.
-pub type Parsed<T, E = Expected> = Result<T, Stop<E>>;
-
-/// Why a parser stopped without a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop<E> {
-    /// The input ended too early, and more may come: at least so many bytes.
-    Need(u32),
-    /// The input is something else. An alternative may still match.
-    Fail(E),
-    /// The input is wrong, whatever the alternatives.
-    Cut(E),
-}
-
-/// What was expected, and where.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Expected {
-    /// Offset from the start of the input, in bytes.
-    pub at: u32,
-    /// What would have been right there.
-    pub what: What,
-}
-
-/// What a parser looks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum What {
-    /// This byte.
-    Byte(u8),
-    /// A byte of a set.
-    OneOfASet,
-    /// A fixed text.
-    Text,
-    /// A number that fits its type.
-    Number,
-    /// The end of the input.
-    End,
-    /// Fewer of them.
-    Fewer,
-}
-
-/// Where a token is: offsets from the start of the input. Unlike a slice it stays right when the buffer moves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// A range of the input, as offsets: it stays right when the buffer is moved or grows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Span {
-    /// The first byte.
+    /// Offset of the first byte.
     pub start: u32,
-    /// The byte after the last.
+    /// Offset behind the last byte.
     pub end: u32,
 }
 
-impl Span {
-    /// The bytes of it in `buffer`.
-    ///
-    /// # Panics
-    /// If the buffer is shorter than the one that was parsed.
-    #[inline]
-    pub fn of(self, buffer: &[u8]) -> &[u8] {
-        &buffer[self.start as usize..self.end as usize]
+impl<'a> In<'a> {
+    /// Input that is all there: its end is the end. Nothing answers [`Stop::Need`].
+    pub fn whole(buffer: &'a [u8]) -> Self {
+        Self::starting(buffer, 0, true, Level::best())
     }
 
-    /// Its length in bytes.
-    pub fn len(self) -> usize {
-        (self.end - self.start) as usize
+    /// Input of which more may come.
+    pub fn partial(buffer: &'a [u8]) -> Self {
+        Self::starting(buffer, 0, false, Level::best())
     }
 
-    /// Whether it has no bytes.
-    pub fn is_empty(self) -> bool {
-        self.start == self.end
-    }
-}
-
-impl<'a, L: Level> Input<'a, L> {
-    /// An input that more may follow.
-    ///
-    /// # Panics
-    /// If it is longer than 4 GiB: spans are 32 bits wide.
+    /// Input whose first `position` bytes have been dealt with, to be scanned as `level` says: what a driver that
+    /// restarts a grammar wants. A position past the end is the end.
     #[inline(always)]
-    pub fn partial(level: L, bytes: &'a [u8]) -> Self {
-        assert!(
-            bytes.len() <= u32::MAX as usize,
-            "an input is at most 4 GiB long"
-        );
-        Self {
-            bytes,
-            at: 0,
-            complete: false,
+    pub fn starting(buffer: &'a [u8], position: usize, whole: bool, level: Level) -> Self {
+        let position = position.min(buffer.len());
+        In {
+            buffer,
+            position,
+            committed: position,
+            whole,
             level,
+            notes: None,
         }
     }
 
-    /// An input that nothing follows.
+    /// Rules out going back behind this place: an alternative that would is not tried, the input is wrong instead. When
+    /// more input is needed, the parse may start again here, and what lies before may be released.
     ///
-    /// # Panics
-    /// If it is longer than 4 GiB.
+    /// ```
+    /// use thrum_parse::{In, Parsed, Parser, Stop, byte, choice, tag};
+    ///
+    /// fn put(i: &mut In<'_>) -> Parsed<()> {
+    ///     tag(b"PUT ").parse(i)?;
+    ///     i.commit(); // it is a PUT, so what follows is a PUT's
+    ///     byte(b'/').parse(i)?;
+    ///     Ok(())
+    /// }
+    ///
+    /// let mut i = In::whole(b"PUT x");
+    /// let stop = choice((put, tag(b"PUT x").value(()))).parse(&mut i).unwrap_err();
+    /// assert!(matches!(stop, Stop::Cut { at: 4, .. }));
+    /// ```
     #[inline(always)]
-    pub fn complete(level: L, bytes: &'a [u8]) -> Self {
-        Self {
-            complete: true,
-            ..Self::partial(level, bytes)
-        }
+    pub fn commit(&mut self) {
+        self.committed = self.position;
     }
 
-    /// How many bytes have been parsed.
+    /// Where [`commit`](In::commit) was last called; else where the parse started.
     #[inline(always)]
-    pub fn consumed(&self) -> usize {
-        self.at
+    pub fn committed(&self) -> usize {
+        self.committed
     }
 
-    /// The bytes that have not.
+    /// How many bytes are behind.
+    #[inline(always)]
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
+    /// The bytes that are still ahead.
     #[inline(always)]
     pub fn rest(&self) -> &'a [u8] {
-        &self.bytes[self.at..]
+        self.buffer.get(self.position..).unwrap_or_default()
     }
 
-    /// The next byte, if it is there.
+    /// The whole buffer, what is behind included.
     #[inline(always)]
-    pub fn first(&self) -> Option<u8> {
-        self.bytes.get(self.at).copied()
+    pub fn buffer(&self) -> &'a [u8] {
+        self.buffer
     }
 
-    /// The instruction set to scan with.
+    /// Whether the end of the buffer is the end of the input.
     #[inline(always)]
-    pub fn level(&self) -> L {
-        self.level
+    pub fn is_whole(&self) -> bool {
+        self.whole
     }
 
-    /// Goes on by `count` bytes that are there.
+    /// The next byte, if the buffer has it.
+    #[inline(always)]
+    pub fn next_byte(&self) -> Option<u8> {
+        self.buffer.get(self.position).copied()
+    }
+
+    /// Goes on by `count` bytes, or to the end of the buffer.
     #[inline(always)]
     pub fn advance(&mut self, count: usize) {
-        debug_assert!(count <= self.bytes.len() - self.at);
-        self.at += count;
+        examined(count);
+        self.position = (self.position + count).min(self.buffer.len());
     }
 
-    /// Goes back to an earlier position.
+    /// The answer of a parser for which the buffer ends too early: [`Stop::Need`], or a failure when nothing more comes.
     #[inline(always)]
-    pub fn go_back(&mut self, consumed: usize) {
-        debug_assert!(consumed <= self.at);
-        self.at = consumed;
-    }
-
-    /// The span from an earlier position to here.
-    #[inline(always)]
-    pub fn since(&self, consumed: usize) -> Span {
-        Span {
-            start: consumed as u32,
-            end: self.at as u32,
-        }
-    }
-
-    /// A failure at this position.
-    #[inline(always)]
-    pub fn fail<T>(&self, what: What) -> Parsed<T> {
-        Err(Stop::Fail(Expected {
-            at: self.at as u32,
-            what,
-        }))
-    }
-
-    /// What a parser answers that wants `count` bytes more than there are.
-    #[inline(always)]
-    pub fn too_short<T>(&self, count: usize, what: What) -> Parsed<T> {
-        if self.complete {
-            self.fail(what)
+    pub fn short(&self, need: Need) -> Stop {
+        if self.whole {
+            self.fail_at(self.buffer.len(), Reason::EndOfInput)
         } else {
-            Err(Stop::Need(count as u32))
+            Stop::Need(need)
         }
     }
-}
 
-impl<E> Stop<E> {
-    /// Changes the error and leaves the rest.
+    /// The answer of a parser that does not match here.
     #[inline(always)]
-    pub fn map<F>(self, f: impl FnOnce(E) -> F) -> Stop<F> {
-        match self {
-            Stop::Need(count) => Stop::Need(count),
-            Stop::Fail(error) => Stop::Fail(f(error)),
-            Stop::Cut(error) => Stop::Cut(f(error)),
+    pub fn fail(&self, reason: Reason) -> Stop {
+        self.fail_at(self.position, reason)
+    }
+
+    /// The answer of a parser that does not match, because of the byte at `position`.
+    #[inline(always)]
+    pub fn fail_at(&self, position: usize, reason: Reason) -> Stop {
+        Stop::Fail {
+            at: offset(position),
+            reason,
         }
     }
-}
 
-impl fmt::Display for What {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            What::Byte(byte) => write!(f, "`{}`", byte.escape_ascii()),
-            What::OneOfASet => f.write_str("another byte"),
-            What::Text => f.write_str("other text"),
-            What::Number => f.write_str("a number that fits"),
-            What::End => f.write_str("the end"),
-            What::Fewer => f.write_str("fewer of these"),
+    /// The range from `start` to here.
+    #[inline(always)]
+    pub fn span_from(&self, start: usize) -> Span {
+        Span {
+            start: offset(start),
+            end: offset(self.position),
         }
     }
-}
 
-impl fmt::Display for Expected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "expected {} at byte {}", self.what, self.at)
+    /// Where `slice` lies, which is part of the bytes that are behind.
+    #[inline(always)]
+    pub fn span_of(&self, slice: &'a [u8]) -> Span {
+        let start = slice
+            .as_ptr()
+            .addr()
+            .saturating_sub(self.buffer.as_ptr().addr());
+        Span {
+            start: offset(start),
+            end: offset(start + slice.len()),
+        }
+    }
+
+    /// The bytes from `start` to here.
+    #[inline(always)]
+    pub fn slice_from(&self, start: usize) -> &'a [u8] {
+        self.buffer.get(start..self.position).unwrap_or_default()
+    }
+
+    /// Where the run of bytes of `set` that starts here ends.
+    #[inline(always)]
+    pub(crate) fn run_end(&self, set: &ByteSet) -> usize {
+        simd::run_end(self.level, set, self.buffer, self.position)
+    }
+
+    /// Goes to `position`, which is ahead and was scanned on the way.
+    #[inline(always)]
+    pub(crate) fn advance_to(&mut self, position: usize) {
+        examined(position - self.position);
+        self.position = position;
+    }
+
+    /// Goes back to where an alternative started, unless the failed one was committed.
+    #[inline(always)]
+    pub(crate) fn backtrack(&mut self, start: usize, stop: Stop) -> Result<(), Stop> {
+        if !matches!(stop, Stop::Fail { .. }) {
+            return Err(stop);
+        }
+        if self.committed > start {
+            return Err(stop.into_cut());
+        }
+        self.position = start;
+        Ok(())
+    }
+
+    /// Goes back to `start` after a look ahead that matched.
+    #[inline(always)]
+    pub(crate) fn rewind(&mut self, start: usize) {
+        self.position = start;
+    }
+
+    /// Notes what was expected at `position`, when the parse runs to be explained.
+    #[inline(always)]
+    pub(crate) fn expected(&self, position: usize, what: impl FnOnce() -> Expected) {
+        if let Some(notes) = self.notes {
+            notes.expected(position, what());
+        }
+    }
+
+    /// Notes that what failed at `stop` was inside `what`, which began at `start`.
+    #[inline(always)]
+    pub(crate) fn inside(&self, what: &'static str, start: usize, stop: Stop) {
+        if let Some(notes) = self.notes {
+            notes.inside(what, start, stop);
+        }
+    }
+
+    /// The same input, with notes taken.
+    pub(crate) fn noting(mut self, notes: &'a Notes) -> Self {
+        self.notes = Some(notes);
+        self
     }
 }
 
-impl std::error::Error for Expected {}
+impl Span {
+    /// How many bytes it covers.
+    pub const fn len(self) -> usize {
+        self.end.saturating_sub(self.start) as usize
+    }
+
+    /// Whether it covers none.
+    pub const fn is_empty(self) -> bool {
+        self.end <= self.start
+    }
+
+    /// The bytes it covers of the buffer that it was made from; none if that buffer has become shorter.
+    ///
+    /// ```
+    /// use thrum_parse::Span;
+    ///
+    /// assert_eq!(Span { start: 1, end: 3 }.of(b"abcd"), b"bc");
+    /// ```
+    #[inline]
+    pub fn of(self, buffer: &[u8]) -> &[u8] {
+        buffer
+            .get(self.start as usize..self.end as usize)
+            .unwrap_or_default()
+    }
+}
+
+#[inline(always)]
+fn offset(position: usize) -> u32 {
+    u32::try_from(position).unwrap_or(u32::MAX)
+}
+
+/// Counts bytes that were looked at, for the test that holds us to our promise. A byte that ends a run counts where it
+/// is consumed.
+#[inline(always)]
+pub(crate) fn examined(_count: usize) {
+    #[cfg(test)]
+    EXAMINED.with(|total| total.set(total.get() + _count));
+}
+
+#[cfg(test)]
+thread_local! {
+    pub(crate) static EXAMINED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}

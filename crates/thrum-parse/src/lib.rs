@@ -1,46 +1,83 @@
 //! Incremental parser combinators over bytes, at hand-written speed.
 //!
-//! * [`Input`] is a cursor over one contiguous buffer. Parsers answer a value, [`Stop::Need`] when the buffer ends too early
-//!   and more may come, or a failure; outputs are [`Span`]s, so nothing is copied and the buffer may move.
-//! * The parsers that grammars are made of: [`byte`], [`tag`], [`take_while`], [`decimal`], [`many`], [`opt`], [`choice!`] ...
-//! * [`ByteSet`] is a set of bytes built at compile time, scanned 32 bytes at a time where the CPU can ([`Level`]).
-//! * [`http`] holds grammars that are ready to use: the HTTP/1.1 request head, chunk lines, trailers.
+//! A parser runs over one contiguous buffer, from left to right, and answers one of four things: *done*, with a value;
+//! *need*, because the buffer ends before the answer does; *fail*, so that an alternative may be tried; or *cut*, so
+//! that none is. Outputs are slices of the caller's buffer, or [`Span`]s that stay right when the buffer moves.
 //!
 //! ```
-//! use thrum_parse::{ByteSet, Input, Level, Parsed, Portable, Span, byte, decimal, take_while1};
+//! use thrum_parse::{ByteSet, In, Parsed, Parser, byte, decimal, take_while1};
 //!
-//! /// `name=12`
-//! fn setting<L: Level>(input: &mut Input<'_, L>) -> Parsed<(Span, u64)> {
-//!     const LETTER: ByteSet = ByteSet::range(b'a', b'z');
-//!     let name = take_while1(&LETTER)(input)?;
-//!     byte(b'=')(input)?;
-//!     Ok((name, decimal(input)?))
+//! static WORD: ByteSet = ByteSet::new().range(b'a', b'z');
+//!
+//! /// `name=42;`
+//! fn setting<'a>(i: &mut In<'a>) -> Parsed<(&'a [u8], u16)> {
+//!     let name = take_while1(&WORD).parse(i)?;
+//!     byte(b'=').parse(i)?;
+//!     let value = decimal::<u16>().parse(i)?;
+//!     byte(b';').parse(i)?;
+//!     Ok((name, value))
 //! }
 //!
-//! let text = b"width=12";
-//! let (name, value) = setting(&mut Input::complete(Portable, text)).unwrap();
-//! assert_eq!((name.of(text), value), (&b"width"[..], 12));
+//! assert_eq!(setting(&mut In::whole(b"answer=42;")), Ok((&b"answer"[..], 42)));
+//! // More of the input may come: this is not an error yet.
+//! assert!(setting(&mut In::partial(b"answer=4")).unwrap_err().is_need());
 //! ```
 //!
-//! # Incremental parsing
-//! A grammar is run from its start again when more has come. What bounds the work is its driver, see
-//! [`http::HeadParser`]: it tries once, then only looks for the terminator from where it stopped, then parses once more. So
-//! every byte is examined at most twice, plus one scan, whatever the chunks.
+//! | module | what is in it |
+//! |---|---|
+//! | `input` | [`In`], the input and the place in it; [`Span`] |
+//! | `stop` | [`Stop`], [`Need`], [`Reason`]: why there is no value, in 8 bytes |
+//! | `set` | [`ByteSet`], a set of bytes known to the compiler |
+//! | `bytes` | [`byte`], [`tag`], [`take`], [`take_while`], [`peek_byte`], [`end_of_input`] ... |
+//! | `number` | [`decimal`], [`hexadecimal`], with overflow an error |
+//! | `parser`, `combine`, `repeat` | [`Parser`] and its adapters; [`choice`], [`dispatch`], [`opt`], [`peek`]; [`many`] |
+//! | `explain` | [`explain`]: runs a parser that failed once more, to say where, what was expected, and inside what |
+//! | `simd` | scanning runs of bytes 16 or 32 at a time; [`Level`] |
+//! | [`http`] | HTTP/1.1 heads, chunk lines and trailers |
+//!
+//! # Input that arrives in pieces
+//! Whether more may come is a property of the input ([`In::whole`], [`In::partial`]), never of the parser. A grammar
+//! calls [`In::commit`] after each step: a restart goes back no further, what lies before may be released, and no
+//! alternative reaches behind it. What a grammar found so far belongs into the caller's storage; nothing of a parser
+//! survives a restart. [`http::HeadParser`] shows the whole pattern in one screen, and keeps its promise by a test:
+//! *every byte is examined at most twice, however the input is cut into pieces.*
+//!
+//! Keeping the state of every combinator instead, so that each could go on in the middle, was rejected: it makes whole
+//! input pay for pieces. Starting over at the first byte was rejected too: it lets a client that sends one byte a time
+//! spend the server's time by the square.
+//!
+//! # Speed
+//! A [`ByteSet`] is built by the compiler in the forms that the scanners want. A parser that is marked
+//! `#[inline(always)]` throughout and is started through [`simd::fastest`] is compiled once for each instruction set,
+//! with the scanners inside; any other parser works as well and calls them. The error is 8 bytes; making it friendly is
+//! left to [`explain`].
+#![deny(unsafe_code)]
 
-mod byte_set;
-mod combinators;
+mod bytes;
+mod combine;
+mod explain;
 pub mod http;
 mod input;
-mod scan;
+mod number;
+mod parser;
+mod repeat;
+mod set;
+pub mod simd;
+mod stop;
 
-pub use byte_set::ByteSet;
-pub use combinators::{
-    byte, cut, decimal, end, hexadecimal, many, opt, or_else, recognize, tag, take, take_while,
-    take_while1,
+pub use bytes::{
+    Byte, EndOfInput, PeekByte, Satisfy, SkipWhile, Tag, Take, TakeWhile, byte, end_of_input,
+    peek_byte, satisfy, skip_while, tag, take, take_while, take_while1,
 };
-pub use input::{Expected, Input, Parsed, Span, Stop, What};
-#[cfg(target_arch = "x86_64")]
-pub use scan::Avx2;
-#[cfg(target_arch = "aarch64")]
-pub use scan::Neon;
-pub use scan::{Level, Portable};
+pub use combine::{
+    Choice, Choices, Context, Cut, Dispatch, Map, Must, Opt, Peek, Recognize, Spanned, TryMap,
+    Value, choice, dispatch, opt, peek,
+};
+pub use explain::{Expected, Explanation, explain};
+pub use input::{In, Span};
+pub use number::{Decimal, Hexadecimal, Unsigned, decimal, hexadecimal};
+pub use parser::Parser;
+pub use repeat::{Many, ManyCount, many, many_count};
+pub use set::ByteSet;
+pub use simd::Level;
+pub use stop::{Need, Parsed, Reason, Stop};

@@ -87,7 +87,7 @@ fn what_is_taken_and_what_is_refused() {
         ("GET / http/1.1\r\n\r\n", BadVersion),
         ("GET / HTTP/1.1 \r\n\r\n", BadVersion),
         ("GET / HTTP/11.1\r\n\r\n", BadVersion),
-        ("GET /\r\n\r\n", BadTarget),
+        ("GET /\r\n\r\n", BadVersion),
         ("GET / HTTP/2.0\r\n\r\n", UnsupportedVersion),
         ("GET / HTTP/1.2\r\n\r\n", UnsupportedVersion),
         ("GET / HTTP/1.1\n\n", BareLf),

@@ -1,73 +1,71 @@
-//! The line before a chunk's data (RFC 9112 section 7.1).
+//! The line before each chunk of a body.
 
-use thiserror::Error;
+use super::lines::Lines;
+use super::{ChunkError, grammar};
+use crate::Level;
 
-use crate::{ByteSet, Input, Parsed, Portable, Stop, hexadecimal, or_else, tag, take_while};
-
-/// chunk-ext, taken loosely: visible ASCII, white space, and what quoted strings hold. No control characters.
-const EXTENSION: ByteSet = ByteSet::range(0x20, 0x7e)
-    .or(ByteSet::of(b"\t"))
-    .or(ByteSet::range(0x80, 0xff));
-
-/// A chunk line.
+/// A chunk line that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkLine {
-    /// How many bytes of data follow it; zero: it is the last, and the trailer section follows.
+    /// How many bytes of data follow; 0 in the last one, which a trailer section follows.
     pub size: u64,
-    /// Bytes of the buffer that belong to the line.
+    /// How many bytes the line has, CR LF included.
     pub consumed: usize,
 }
 
-/// What is wrong with a chunk line. It is always the sender's fault.
-#[derive(Clone, Copy, Debug, Error, PartialEq, Eq, Hash)]
-pub enum ChunkError {
-    /// The size is no hexadecimal number, or does not fit 64 bits.
-    #[error("a chunk size is no hexadecimal number that fits 64 bits")]
-    BadSize,
-    /// The extension has a control character, or does not begin with a semicolon.
-    #[error("a chunk extension is malformed")]
-    BadExtension,
-    /// The line does not end in CRLF.
-    #[error("a chunk line does not end in CRLF")]
-    BadEnd,
-    /// The line is longer than allowed.
-    #[error("a chunk line is too long")]
-    TooLong,
+/// Reads chunk lines: a size in hexadecimal, extensions which are checked and dropped, CR LF.
+///
+/// The data behind the line, and the CR LF behind that, are the caller's. It is restarted like a
+/// [`HeadParser`](super::HeadParser).
+///
+/// ```
+/// use thrum_parse::http::{ChunkLine, ChunkParser};
+///
+/// let mut parser = ChunkParser::new(256);
+/// assert_eq!(parser.parse(b"1a;na"), Ok(None));
+/// let line = parser.parse(b"1a;name=value\r\n");
+/// assert_eq!(line, Ok(Some(ChunkLine { size: 26, consumed: 15 })));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct ChunkParser {
+    line_bytes: usize,
+    lines: Lines,
 }
 
-/// Parses a chunk line of at most `limit` bytes at the start of `buffer`. `None`: more must come.
+impl ChunkParser {
+    /// A line may have at most `line_bytes`, CR LF included. Extensions are rare and nobody has a use for long ones: 256
+    /// is plenty.
+    pub fn new(line_bytes: usize) -> Self {
+        ChunkParser {
+            line_bytes,
+            lines: Lines::new(Level::best()),
+        }
+    }
+
+    /// Reads the line that starts where `buffer` does. `Ok(None)`: call it again with more bytes behind these.
+    ///
+    /// # Errors
+    /// What is wrong with the line. Then the connection can't be read any further.
+    pub fn parse(&mut self, buffer: &[u8]) -> Result<Option<ChunkLine>, ChunkError> {
+        let most = self.line_bytes;
+        match self
+            .lines
+            .parse(buffer, false, most, usize::MAX, grammar::chunk_line)
+        {
+            Ok(Some((size, consumed))) => Ok(Some(ChunkLine { size, consumed })),
+            Ok(None) => Ok(None),
+            Err(stop) => Err(ChunkError::from_stop(stop, buffer)),
+        }
+    }
+}
+
+/// Reads a chunk line of at most `line_bytes` in one go, for a line that is likely to be all there: called again with
+/// more, it starts over. See [`ChunkParser`].
 ///
 /// # Errors
-/// What is wrong with it.
-pub fn chunk_line(buffer: &[u8], limit: usize) -> Result<Option<ChunkLine>, ChunkError> {
-    let window = &buffer[..buffer.len().min(limit)];
-    let mut input = Input::partial(Portable, window);
-    match line(&mut input) {
-        Ok(size) => Ok(Some(ChunkLine {
-            size,
-            consumed: input.consumed(),
-        })),
-        Err(Stop::Fail(error) | Stop::Cut(error)) => Err(error),
-        Err(Stop::Need(_)) if buffer.len() >= limit => Err(ChunkError::TooLong),
-        Err(Stop::Need(_)) => Ok(None),
-    }
-}
-
-/// chunk-size [ chunk-ext ] CRLF
-fn line(input: &mut Input<'_, Portable>) -> Parsed<u64, ChunkError> {
-    let start = input.consumed();
-    let size = or_else(hexadecimal, ChunkError::BadSize)(input)?;
-    if input.since(start).len() > 16 {
-        return Err(Stop::Cut(ChunkError::BadSize)); // zeros without end
-    }
-    match input.first() {
-        Some(b';' | b' ' | b'\t') => {
-            or_else(take_while(&EXTENSION), ChunkError::BadExtension)(input)?;
-        }
-        _ => {}
-    }
-    or_else(tag(b"\r\n"), ChunkError::BadEnd)(input)?;
-    Ok(size)
+/// What is wrong with the line.
+pub fn chunk_line(buffer: &[u8], line_bytes: usize) -> Result<Option<ChunkLine>, ChunkError> {
+    ChunkParser::new(line_bytes).parse(buffer)
 }
 
 #[cfg(test)]
@@ -76,27 +74,54 @@ mod tests {
 
     #[test]
     fn sizes_extensions_and_mistakes() {
-        let parse =
-            |line: &str| chunk_line(line.as_bytes(), 64).map(|line| line.map(|line| line.size));
+        use ChunkError::*;
         for (line, expected) in [
             ("5\r\n", Ok(Some(5))),
             ("0\r\n", Ok(Some(0))),
             ("fF;a=b\r\n", Ok(Some(255))),
             ("ffffffffffffffff\r\n", Ok(Some(u64::MAX))),
+            ("5 ; a\r\n", Ok(Some(5))),
+            ("5;a=\"q;\\\"\t\";b = c\r\n", Ok(Some(5))),
             ("5", Ok(None)),
+            ("5;a=\"", Ok(None)),
             ("5\r", Ok(None)),
             ("", Ok(None)),
-            ("10000000000000000\r\n", Err(ChunkError::BadSize)),
-            ("00000000000000005\r\n", Err(ChunkError::BadSize)),
-            ("\r\n", Err(ChunkError::BadSize)),
-            ("0x5\r\n", Err(ChunkError::BadEnd)),
-            ("-5\r\n", Err(ChunkError::BadSize)),
-            (" 5\r\n", Err(ChunkError::BadSize)),
-            ("5\n", Err(ChunkError::BadEnd)),
-            ("5;a\nb\r\n", Err(ChunkError::BadEnd)),
+            ("10000000000000000\r\n", Err(BadSize)),
+            ("00000000000000005\r\n", Err(BadSize)),
+            ("\r\n", Err(BadSize)),
+            ("-5\r\n", Err(BadSize)),
+            (" 5\r\n", Err(BadSize)),
+            ("0x5\r\n", Err(BadExtension)),
+            ("5 \r\n", Err(BadExtension)),
+            ("5;\r\n", Err(BadExtension)),
+            ("5;a=\r\n", Err(BadExtension)),
+            ("5;a=\"b\x7f\"\r\n", Err(BadExtension)),
+            ("5\n", Err(BadEnd)),
+            ("5\r5", Err(BadEnd)),
+            ("5;a\nb\r\n", Err(BadEnd)),
+            ("5;a=\"\n\"\r\n", Err(BadEnd)),
         ] {
-            assert_eq!(parse(line), expected, "{line:?}");
+            let found = chunk_line(line.as_bytes(), 64).map(|line| line.map(|line| line.size));
+            assert_eq!(found, expected, "{line:?}");
         }
-        assert_eq!(chunk_line(&[b'1'; 64], 64), Err(ChunkError::TooLong));
+        assert_eq!(
+            chunk_line(&[b"1;".as_slice(), &[b'a'; 62]].concat(), 64),
+            Err(TooLong)
+        );
+    }
+
+    #[test]
+    fn byte_by_byte() {
+        let line = b"1F;name=\"a value\"\r\n12345";
+        let mut parser = ChunkParser::new(64);
+        for end in 0..19 {
+            assert_eq!(parser.parse(&line[..end]), Ok(None));
+        }
+        let found = ChunkLine {
+            size: 31,
+            consumed: 19,
+        };
+        assert_eq!(parser.parse(line), Ok(Some(found)));
+        assert_eq!(parser.parse(line), Ok(Some(found)), "ready for the next");
     }
 }

@@ -1,177 +1,159 @@
-//! The grammar of a request head, RFC 9112 sections 2 to 5, and of a trailer section.
+//! RFC 9112, as combinators. The names are the RFC's.
 
-use thiserror::Error;
-
-use super::head::{Field, RequestHead, Version};
+use super::error::{ChunkError::BadExtension, HeadError::*};
+use super::{Field, HeadLimits, RequestHead, Version};
+use crate::stop::Parsed;
 use crate::{
-    ByteSet, Input, Level, Parsed, Stop, byte, opt, or_else, tag, take_while, take_while1,
+    ByteSet, In, Parser, byte, choice, dispatch, hexadecimal, many_count, opt, peek_byte, satisfy,
+    skip_while, tag, take_while, take_while1,
 };
 
-/// RFC 9110 section 5.6.2: tchar.
-const TCHAR: ByteSet = ByteSet::range(b'a', b'z')
-    .or(ByteSet::range(b'A', b'Z'))
-    .or(ByteSet::range(b'0', b'9'))
-    .or(ByteSet::of(b"!#$%&'*+-.^_`|~"));
+/// The longest method that is read, in bytes. The longest registered one has 17.
+pub const METHOD_BYTES: usize = 32;
 
-/// Everything that can be in a URI, and what clients send beside it: visible ASCII.
-const TARGET: ByteSet = ByteSet::range(0x21, 0x7e);
+const DIGIT: ByteSet = ByteSet::new().range(b'0', b'9');
+static VERSION_DIGIT: ByteSet = DIGIT;
+static TCHAR: ByteSet = DIGIT
+    .range(b'a', b'z')
+    .range(b'A', b'Z')
+    .with(b"!#$%&'*+-.^_`|~");
+static OWS: ByteSet = ByteSet::new().with(b" \t");
+static TARGET: ByteSet = ByteSet::new().range(0x21, 0x7e);
+static VALUE: ByteSet = ByteSet::new()
+    .with(b"\t")
+    .range(0x20, 0x7e)
+    .range(0x80, 0xff);
+static QDTEXT: ByteSet = ByteSet::new()
+    .with(b"\t")
+    .range(0x20, 0x7e)
+    .range(0x80, 0xff)
+    .without(b"\"\\");
 
-/// RFC 9110 section 5.5: field-vchar, SP and HTAB.
-const VALUE: ByteSet = ByteSet::range(0x20, 0x7e)
-    .or(ByteSet::of(b"\t"))
-    .or(ByteSet::range(0x80, 0xff));
-
-/// RFC 9110 section 5.6.3: OWS.
-const OWS: ByteSet = ByteSet::of(b" \t");
-
-/// request-line *( field-line CRLF ) CRLF, with one empty line before it forgiven (RFC 9112 section 2.2).
+/// HTTP-message without its body: one empty line at most, the request line, field lines, an empty line (2.1, 2.2).
 #[inline(always)]
-pub(super) fn request_head<L: Level>(
-    input: &mut Input<'_, L>,
-    buffer: &[u8],
-    max_fields: usize,
+pub(super) fn request_head(
+    i: &mut In<'_>,
+    limits: &HeadLimits,
+    line_done: &mut bool,
     head: &mut RequestHead,
-) -> Parsed<(), HeadError> {
-    or_else(opt(tag(b"\r\n")), HeadError::BadMethod)(input)?;
-    head.method = or_else(take_while1(&TCHAR), HeadError::BadMethod)(input)?;
-    or_else(byte(b' '), HeadError::BadMethod)(input)?;
-    head.target = or_else(take_while1(&TARGET), HeadError::BadTarget)(input)?;
-    or_else(byte(b' '), HeadError::BadTarget)(input)?;
-    head.version = version(input)?;
-    end_of_line(input, HeadError::BadVersion)?;
-    field_lines(input, buffer, max_fields, &mut head.fields)
+) -> Parsed<()> {
+    if !*line_done {
+        opt(tag(b"\r\n")).parse(i)?;
+        request_line(i, limits, head)?;
+        i.commit();
+        *line_done = true;
+    }
+    field_lines(i, limits.fields, &mut head.fields)
 }
 
-/// HTTP-version = "HTTP/" DIGIT "." DIGIT
+/// request-line = method SP request-target SP HTTP-version CRLF (3)
 #[inline(always)]
-fn version<L: Level>(input: &mut Input<'_, L>) -> Parsed<Version, HeadError> {
-    const DIGIT: ByteSet = ByteSet::range(b'0', b'9');
-    let version = input.consumed();
-    if or_else(tag(b"HTTP/1.1"), ())(input).is_ok() {
-        return Ok(Version::Http11);
-    }
-    input.go_back(version);
-    or_else(tag(b"HTTP/"), HeadError::BadVersion)(input)?;
-    let major = or_else(take_while1(&DIGIT), HeadError::BadVersion)(input)?;
-    or_else(byte(b'.'), HeadError::BadVersion)(input)?;
-    let minor = or_else(take_while1(&DIGIT), HeadError::BadVersion)(input)?;
-    match (major.len(), minor.len(), input.since(version).len()) {
-        (1, 1, 8) => match or_else(tag_at(version, b"HTTP/1.0"), ())(input) {
-            Ok(()) => Ok(Version::Http10),
-            Err(_) => Err(Stop::Cut(HeadError::UnsupportedVersion)),
-        },
-        _ => Err(Stop::Cut(HeadError::BadVersion)),
-    }
+fn request_line(i: &mut In<'_>, limits: &HeadLimits, head: &mut RequestHead) -> Parsed<()> {
+    let method = take_while1(&TCHAR).up_to(METHOD_BYTES, MethodTooLong);
+    head.method = method
+        .spanned()
+        .must(BadMethod)
+        .context("a method")
+        .parse(i)?;
+    byte(b' ').must(BadMethod).parse(i)?;
+    let target = take_while1(&TARGET).up_to(limits.target_bytes, TargetTooLong);
+    head.target = target
+        .spanned()
+        .must(BadTarget)
+        .context("a target")
+        .parse(i)?;
+    byte(b' ').must(BadTarget).parse(i)?;
+    head.version = choice((
+        tag(b"HTTP/1.1\r\n").value(Version::Http11),
+        tag(b"HTTP/1.0\r\n").value(Version::Http10),
+        other_version,
+    ))
+    .parse(i)?;
+    Ok(())
 }
 
-/// A text at an earlier position; the input stays behind it.
+/// HTTP-version = "HTTP/" DIGIT "." DIGIT (2.3): of the right form, but not one that is spoken here.
 #[inline(always)]
-fn tag_at<L: Level>(
-    position: usize,
-    wanted: &'static [u8],
-) -> impl Fn(&mut Input<'_, L>) -> Parsed<()> {
-    move |input| {
-        input.go_back(position);
-        tag(wanted)(input)
-    }
+fn other_version(i: &mut In<'_>) -> Parsed<Version> {
+    let digit = satisfy(&VERSION_DIGIT);
+    let version = (tag(b"HTTP/"), digit, byte(b'.'), digit, tag(b"\r\n"));
+    version
+        .must(BadVersion)
+        .context("an HTTP version")
+        .parse(i)?;
+    Err(i.fail(UnsupportedVersion.into()).into_cut())
 }
 
-/// *( field-line CRLF ) CRLF
+/// *( field-line CRLF ) CRLF, each committed
 #[inline(always)]
-pub(super) fn field_lines<L: Level>(
-    input: &mut Input<'_, L>,
-    buffer: &[u8],
-    max_fields: usize,
-    fields: &mut Vec<Field>,
-) -> Parsed<(), HeadError> {
-    loop {
-        match input.first() {
-            Some(b'\r' | b'\n') => return end_of_line(input, HeadError::BadName),
-            Some(b' ' | b'\t') => return Err(Stop::Cut(HeadError::ObsFold)),
-            _ => {}
+pub(super) fn field_lines(i: &mut In<'_>, limit: usize, fields: &mut Vec<Field>) -> Parsed<()> {
+    while peek_byte().parse(i)? != b'\r' {
+        if fields.len() >= limit {
+            return Err(i.fail(TooManyFields.into()).into_cut());
         }
-        let field = field_line(input, buffer)?;
-        if fields.len() == max_fields {
-            return Err(Stop::Cut(HeadError::TooManyFields));
-        }
-        fields.push(field);
+        fields.push(field_line(i)?);
+        i.commit();
     }
+    tag(b"\r\n").must(BadName).map(|_| ()).parse(i)
 }
 
-/// field-line CRLF = field-name ":" OWS field-value OWS CRLF
+/// field-line = field-name ":" OWS field-value OWS CRLF (5)
 #[inline(always)]
-fn field_line<L: Level>(input: &mut Input<'_, L>, buffer: &[u8]) -> Parsed<Field, HeadError> {
-    let name = or_else(take_while1(&TCHAR), HeadError::BadName)(input)?;
-    let colon = match input.first() {
-        Some(b' ' | b'\t') => HeadError::SpaceBeforeColon,
-        _ => HeadError::BadName,
-    };
-    or_else(byte(b':'), colon)(input)?;
-    if input.first() == Some(b' ') {
-        input.advance(1); // nearly always this one and no other
-    }
-    or_else(take_while(&OWS), HeadError::BadValue)(input)?;
-    let mut value = or_else(take_while(&VALUE), HeadError::BadValue)(input)?;
-    end_of_line(input, HeadError::BadValue)?;
-    while !value.is_empty() && OWS.contains(buffer[value.end as usize - 1]) {
-        value.end -= 1;
-    }
+fn field_line(i: &mut In<'_>) -> Parsed<Field> {
+    let name = take_while1(&TCHAR)
+        .spanned()
+        .must(BadName)
+        .context("a field name")
+        .parse(i)?;
+    byte(b':').must(SpaceBeforeColon).parse(i)?; // or something else before it
+    skip_while(&OWS).parse(i)?;
+    let value = take_while(&VALUE).context("a field value").parse(i)?;
+    let value = i.span_of(trim_end(value));
+    tag(b"\r\n").must(BadValue).parse(i)?;
     Ok(Field { name, value })
 }
 
-#[inline(always)]
-fn end_of_line<L: Level>(input: &mut Input<'_, L>, otherwise: HeadError) -> Parsed<(), HeadError> {
-    match input.first() {
-        Some(b'\r') => or_else(tag(b"\r\n"), HeadError::BareCr)(input),
-        Some(b'\n') => Err(Stop::Cut(HeadError::BareLf)),
-        Some(_) => Err(Stop::Cut(otherwise)),
-        None => or_else(byte(b'\r'), otherwise)(input),
-    }
+/// chunk-size [ chunk-ext ] CRLF (7.1)
+pub(super) fn chunk_line(i: &mut In<'_>) -> Parsed<u64> {
+    let size = hexadecimal::<u64>(16).parse(i)?;
+    // The line has a limit, so its parts need none.
+    many_count(0..=usize::MAX, chunk_ext).parse(i)?;
+    tag(b"\r\n").must(BadExtension).parse(i)?;
+    Ok(size)
 }
 
-/// What is wrong with a message head. It is always the sender's fault.
-#[derive(Clone, Copy, Debug, Error, PartialEq, Eq, Hash)]
-pub enum HeadError {
-    /// The request line does not begin with a method and a space.
-    #[error("the request line does not begin with a method and one space")]
-    BadMethod,
-    /// The target has a byte that no URI has, or is missing.
-    #[error("the request target is missing or has a byte that no URI has")]
-    BadTarget,
-    /// The request line does not end in an HTTP version.
-    #[error("the request line does not end in an HTTP version")]
-    BadVersion,
-    /// The version is well formed, and neither 1.0 nor 1.1.
-    #[error("the HTTP version is neither 1.0 nor 1.1")]
-    UnsupportedVersion,
-    /// A field name is empty or has a byte that no name has.
-    #[error("a field name is missing or has a byte that no name has")]
-    BadName,
-    /// White space between a field name and its colon (RFC 9112 section 5.1).
-    #[error("a field name has white space before its colon")]
-    SpaceBeforeColon,
-    /// A line that goes on the one before (RFC 9112 section 5.2).
-    #[error("a field is folded over several lines")]
-    ObsFold,
-    /// A field value has a control character.
-    #[error("a field value has a control character")]
-    BadValue,
-    /// A line ends in LF alone.
-    #[error("a line ends in LF without CR")]
-    BareLf,
-    /// A CR is not followed by LF.
-    #[error("a CR is not followed by LF")]
-    BareCr,
-    /// The head is longer than [`HeadLimits::head_bytes`](super::HeadLimits::head_bytes).
-    #[error("the head is too large")]
-    HeadTooLarge,
-    /// There are more fields than [`HeadLimits::fields`](super::HeadLimits::fields).
-    #[error("the head has too many fields")]
-    TooManyFields,
-    /// The target is longer than [`HeadLimits::target_bytes`](super::HeadLimits::target_bytes).
-    #[error("the request target is too long")]
-    TargetTooLong,
-    /// The input ended within the head.
-    #[error("the connection ended within the head")]
-    Truncated,
+/// chunk-ext = BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] (7.1.1)
+fn chunk_ext(i: &mut In<'_>) -> Parsed<()> {
+    let bws = skip_while(&OWS);
+    (bws, byte(b';'), bws).parse(i)?;
+    take_while1(&TCHAR).must(BadExtension).parse(i)?;
+    if opt((bws, byte(b'='), bws)).parse(i)?.is_some() {
+        dispatch(|next, i| match next {
+            b'"' => quoted_string(i),
+            _ => take_while1(&TCHAR).value(()).parse(i),
+        })
+        .must(BadExtension)
+        .parse(i)?;
+    }
+    Ok(())
+}
+
+/// quoted-string = DQUOTE *( qdtext / quoted-pair ) DQUOTE (RFC 9110, 5.6.4)
+fn quoted_string(i: &mut In<'_>) -> Parsed<()> {
+    let quoted_pair = (byte(b'\\'), satisfy(&VALUE)).value(());
+    byte(b'"').parse(i)?;
+    many_count(
+        0..=usize::MAX,
+        choice((take_while1(&QDTEXT).value(()), quoted_pair)),
+    )
+    .parse(i)?;
+    byte(b'"').value(()).parse(i)
+}
+
+#[inline(always)]
+fn trim_end(mut value: &[u8]) -> &[u8] {
+    while let [rest @ .., b' ' | b'\t'] = value {
+        value = rest;
+    }
+    value
 }

@@ -1,75 +1,23 @@
-//! Reading a request head off a growing buffer.
+//! Request heads.
 
-use super::grammar::{HeadError, field_lines, request_head};
-use crate::{Input, Level, Parsed, Portable, Span, Stop};
+use super::lines::Lines;
+use super::{Field, HeadError, METHOD_BYTES, grammar};
+use crate::{Explanation, In, Level, Parsed, Span, explain};
 
-/// The version of a message.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Version {
-    /// HTTP/1.0.
-    Http10,
-    /// HTTP/1.1.
-    #[default]
-    Http11,
-}
-
-/// A field line: where its name and its value are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Field {
-    /// The name, in the sender's case.
-    pub name: Span,
-    /// The value, without the white space around it.
-    pub value: Span,
-}
-
-/// A request head, as spans of the buffer that it was parsed from. Its storage is used again for the next one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RequestHead {
-    /// The method.
-    pub method: Span,
-    /// The request target, as it was sent.
-    pub target: Span,
-    /// The version.
-    pub version: Version,
-    pub(super) fields: Vec<Field>,
-}
-
-impl RequestHead {
-    /// An empty head.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Forgets what was parsed, and keeps the storage.
-    pub fn clear(&mut self) {
-        let mut fields = std::mem::take(&mut self.fields);
-        fields.clear();
-        *self = Self {
-            fields,
-            ..Self::default()
-        };
-    }
-
-    /// The fields, in the order in which they were sent.
-    pub fn headers(&self) -> &[Field] {
-        &self.fields
-    }
-}
-
-/// What a head may be at most.
+/// How large a head may be. Whatever is larger is refused as soon as that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeadLimits {
-    /// Bytes, the empty line included. Default: 16 KiB.
+    /// Bytes, from the first of the request line to the empty line, both included. Default: 16 KiB.
     pub head_bytes: usize,
     /// Field lines. Default: 100.
     pub fields: usize,
-    /// Bytes of the request target. Default: 8 KiB.
+    /// Bytes of the target. Default: 8 KiB.
     pub target_bytes: usize,
 }
 
 impl Default for HeadLimits {
     fn default() -> Self {
-        Self {
+        HeadLimits {
             head_bytes: 16 * 1024,
             fields: 100,
             target_bytes: 8 * 1024,
@@ -77,165 +25,167 @@ impl Default for HeadLimits {
     }
 }
 
-/// How far a parser got.
+/// The versions of HTTP that are read here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Version {
+    /// HTTP/1.0
+    Http10,
+    /// HTTP/1.1
+    #[default]
+    Http11,
+}
+
+/// A request head: where its parts are in the buffer that was parsed.
+///
+/// Keep one and use it for one request after the other: its memory is reused.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RequestHead {
+    /// The method, a token.
+    pub method: Span,
+    /// The target, visible ASCII. Which of the four forms it has (RFC 9112, 3.2) is not looked at.
+    pub target: Span,
+    /// The version.
+    pub version: Version,
+    pub(super) fields: Vec<Field>,
+}
+
+impl RequestHead {
+    /// An empty one. It allocates when fields come.
+    pub const fn new() -> Self {
+        RequestHead {
+            method: Span { start: 0, end: 0 },
+            target: Span { start: 0, end: 0 },
+            version: Version::Http11,
+            fields: Vec::new(),
+        }
+    }
+
+    /// Forgets what was read, but not the memory that it was in.
+    pub fn clear(&mut self) {
+        self.method = Span::default();
+        self.target = Span::default();
+        self.version = Version::default();
+        self.fields.clear();
+    }
+
+    /// The header fields, in the order they were sent.
+    pub fn headers(&self) -> &[Field] {
+        &self.fields
+    }
+}
+
+/// What a parser that is restarted says when nothing is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// The head is complete; it took so many bytes.
+    /// All of it is there, in the first `consumed` bytes of the buffer.
     Complete {
-        /// Bytes of the buffer that belong to the head.
+        /// How many bytes to drop from the buffer.
         consumed: usize,
     },
-    /// More must come.
+    /// More input is needed.
     Partial,
 }
 
-/// Parses a head that may come in pieces.
+/// Reads request heads from a buffer that grows.
 ///
-/// It tries once. If the head is not complete it then only looks for the empty line, from where it stopped, and parses once
-/// more when that is there. So a head that comes byte by byte costs no more than twice one that comes whole.
+/// Call [`parse`](HeadParser::parse) whenever the buffer has grown. It reads each line once it is complete and
+/// remembers how far it came, so that every byte is examined at most twice, even when they come one by one.
 ///
 /// ```
 /// use thrum_parse::http::{HeadLimits, HeadParser, RequestHead, Status};
 ///
-/// let (mut parser, mut head) = (HeadParser::new(HeadLimits::default()), RequestHead::new());
-/// let request = b"GET /pong HTTP/1.1\r\nHost: localhost\r\n\r\n";
-/// assert_eq!(parser.parse(&request[..20], false, &mut head), Ok(Status::Partial));
-/// let consumed = request.len();
-/// assert_eq!(parser.parse(request, false, &mut head), Ok(Status::Complete { consumed }));
-/// assert_eq!(head.target.of(request), b"/pong");
+/// let mut parser = HeadParser::new(HeadLimits::default());
+/// let mut head = RequestHead::new();
+/// let mut buffer = b"GET / HTTP/1.1\r\nHo".to_vec();
+/// assert_eq!(parser.parse(&buffer, false, &mut head), Ok(Status::Partial));
+/// buffer.extend(b"st: a\r\n\r\nGET");
+/// assert_eq!(parser.parse(&buffer, false, &mut head), Ok(Status::Complete { consumed: 27 }));
 /// ```
 #[derive(Clone, Debug)]
 pub struct HeadParser {
     limits: HeadLimits,
-    /// After the first try: how far no empty line is.
-    scanned: Option<usize>,
+    lines: Lines,
+    /// A head has been started on; the one given is to be kept.
+    started: bool,
+    line_done: bool,
 }
 
 impl HeadParser {
-    /// A parser that is at the start of a head.
+    /// With these limits.
     pub fn new(limits: HeadLimits) -> Self {
-        Self {
+        Self::at_level(limits, Level::best())
+    }
+
+    /// With these limits, by the instructions of `level`: for tests and measurements.
+    pub fn at_level(limits: HeadLimits, level: Level) -> Self {
+        HeadParser {
             limits,
-            scanned: None,
+            lines: Lines::new(level),
+            started: false,
+            line_done: false,
         }
     }
 
-    /// Parses the head at the start of `buffer`, which holds all that has come since the head began. `eof`: nothing more
-    /// comes. When it is complete or in error the parser is ready for the next one.
+    /// Reads the head that starts where `buffer` does into `head`. `eof` says that the buffer will not grow.
+    ///
+    /// After [`Status::Partial`], call it again with the same bytes, more bytes behind them, and the same `head`. After
+    /// anything else it starts on another head; what is in `head` then is forgotten at that time. One empty line before
+    /// the request line is skipped; it is part of what is consumed.
     ///
     /// # Errors
-    /// What is wrong with the head. A limit is reported as soon as it is passed, though the head is not complete.
+    /// What is wrong with the head. It is the same however the input was cut into pieces; in small pieces it may be
+    /// reported later, at the end of its line. Then the connection can't be read any further.
     pub fn parse(
         &mut self,
         buffer: &[u8],
         eof: bool,
         head: &mut RequestHead,
     ) -> Result<Status, HeadError> {
-        let window = &buffer[..buffer.len().min(self.limits.head_bytes)];
-        if let Some(scanned) = self.scanned {
-            // The terminator may have begun before: three bytes back.
-            let from = scanned.saturating_sub(3);
-            let found = memchr::memmem::find(&window[from..], b"\r\n\r\n").is_some();
-            if !found && !eof && buffer.len() < self.limits.head_bytes {
-                self.scanned = Some(window.len());
-                return Ok(Status::Partial);
-            }
+        if !self.started {
+            head.fields.clear();
+            self.line_done = false;
         }
-        head.clear();
-        let result = match parse_once(window, &self.limits, head) {
-            Ok(consumed) => Ok(Status::Complete { consumed }),
-            Err(Stop::Fail(error) | Stop::Cut(error)) => Err(error),
-            Err(Stop::Need(_)) => self.incomplete(buffer, eof, head),
-        };
-        self.scanned = matches!(result, Ok(Status::Partial)).then_some(window.len());
-        result
-    }
-
-    /// What it means that the head is not all there.
-    fn incomplete(
-        &self,
-        buffer: &[u8],
-        eof: bool,
-        head: &RequestHead,
-    ) -> Result<Status, HeadError> {
-        // A target that has not ended is still empty.
-        let target_pending = head.target.is_empty() && !head.method.is_empty();
-        if target_pending && buffer.len() > self.limits.target_bytes + head.method.end as usize + 1
-        {
-            return Err(HeadError::TargetTooLong);
-        }
-        if buffer.len() >= self.limits.head_bytes {
-            return Err(HeadError::HeadTooLarge);
-        }
-        if eof {
-            Err(HeadError::Truncated)
+        let limits = &self.limits;
+        let line_done = &mut self.line_done;
+        // Longer than any request line that could be right, with the empty line before it.
+        let most_line_bytes = if *line_done {
+            usize::MAX
         } else {
-            Ok(Status::Partial)
+            limits
+                .target_bytes
+                .saturating_add(METHOD_BYTES + "\r\n  HTTP/1.1\r\n".len())
+        };
+        let parsed = self.lines.parse(
+            buffer,
+            eof,
+            limits.head_bytes,
+            most_line_bytes,
+            #[inline(always)]
+            |i| grammar::request_head(i, limits, line_done, head),
+        );
+        self.started = matches!(parsed, Ok(None));
+        match parsed {
+            Ok(Some(((), consumed))) => Ok(Status::Complete { consumed }),
+            Ok(None) => Ok(Status::Partial),
+            Err(stop) => Err(HeadError::from_stop(stop, buffer)),
         }
     }
 }
 
-fn parse_once(
-    window: &[u8],
-    limits: &HeadLimits,
-    head: &mut RequestHead,
-) -> Parsed<usize, HeadError> {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(level) = crate::Avx2::detect() {
-        // SAFETY: the CPU has been found to have AVX2.
-        return unsafe { parse_avx2(level, window, limits, head) };
-    }
-    #[cfg(target_arch = "aarch64")]
-    if let Some(level) = crate::Neon::detect() {
-        return parse_with(level, window, limits, head); // NEON is part of the target
-    }
-    parse_with(Portable, window, limits, head)
-}
-
-/// The whole grammar compiled for AVX2, so that its kernels are inlined.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-fn parse_avx2(
-    level: crate::Avx2,
-    window: &[u8],
-    limits: &HeadLimits,
-    head: &mut RequestHead,
-) -> Parsed<usize, HeadError> {
-    parse_with(level, window, limits, head)
-}
-
-#[inline(always)]
-fn parse_with<L: Level>(
-    level: L,
-    window: &[u8],
-    limits: &HeadLimits,
-    head: &mut RequestHead,
-) -> Parsed<usize, HeadError> {
-    let mut input = Input::partial(level, window);
-    request_head(&mut input, window, limits.fields, head)?;
-    if head.target.len() > limits.target_bytes {
-        return Err(Stop::Cut(HeadError::TargetTooLong));
-    }
-    Ok(input.consumed())
-}
-
-/// Parses a trailer section (RFC 9112 section 7.1.2) at the start of `buffer`, into `fields`. A partial one is parsed again
-/// from its start, so keep it short.
+/// Says in words what is wrong with a head that was refused; `None` if nothing is. For logs and people, not for speed.
 ///
-/// # Errors
-/// What is wrong with it; [`HeadError::TooManyFields`] above `max_fields`.
-pub fn trailers(
-    buffer: &[u8],
-    max_fields: usize,
-    fields: &mut Vec<Field>,
-) -> Result<Status, HeadError> {
-    fields.clear();
-    let mut input = Input::partial(Portable, buffer);
-    match field_lines(&mut input, buffer, max_fields, fields) {
-        Ok(()) => Ok(Status::Complete {
-            consumed: input.consumed(),
-        }),
-        Err(Stop::Need(_)) => Ok(Status::Partial),
-        Err(Stop::Fail(error) | Stop::Cut(error)) => Err(error),
+/// ```
+/// use thrum_parse::http::{HeadLimits, explain_head};
+///
+/// let explanation = explain_head(b"GET / HTTP/1.1\r\nHost : a\r\n\r\n", HeadLimits::default());
+/// assert_eq!(
+///     explanation.unwrap().to_string(),
+///     "2:5: expected ':', found ' '\n  Host : a\n      ^"
+/// );
+/// ```
+pub fn explain_head(buffer: &[u8], limits: HeadLimits) -> Option<Explanation> {
+    fn head(limits: HeadLimits) -> impl Fn(&mut In<'_>) -> Parsed<()> {
+        move |i| grammar::request_head(i, &limits, &mut false, &mut RequestHead::new())
     }
+    explain(head(limits), buffer)
 }

@@ -1,9 +1,41 @@
-//! The grammars of HTTP/1.1 (RFC 9112), strict: lines end in CRLF, nothing is folded, nothing is guessed.
+//! HTTP/1.1 messages: heads, chunk lines and trailers, strictly as RFC 9112 has them.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | `grammar` | the grammar, in about 60 lines |
+//! | `head` | [`HeadParser`], which runs it over a buffer that grows |
+//! | `fields` | [`Field`], where a header or trailer field is; [`TrailerParser`] |
+//! | `chunk` | [`ChunkParser`], for the line before each chunk of a body |
+//! | `error` | [`HeadError`] and [`ChunkError`]: what a peer did wrong |
+//! | `lines` | how a grammar of lines is restarted |
+//!
+//! # Strictness
+//! Two programs that read one message differently are how requests get smuggled past the first of them, so nothing is
+//! guessed. Lines end in CR LF, never in a bare LF. There is no space before a colon and no folded line. A header value
+//! holds tabs, spaces, visible ASCII and bytes from 0x80, a target visible ASCII only. One empty line before a request
+//! line is skipped, as RFC 9112 section 2.2 asks, and no more. What is refused is refused by name: see [`HeadError`].
+//!
+//! ```
+//! use thrum_parse::http::{HeadLimits, HeadParser, RequestHead, Status};
+//!
+//! let mut parser = HeadParser::new(HeadLimits::default());
+//! let mut head = RequestHead::new();
+//! let buffer = b"GET /index.html HTTP/1.1\r\nHost: example.com\r\n\r\n";
+//! let status = parser.parse(buffer, false, &mut head).unwrap();
+//! assert_eq!(status, Status::Complete { consumed: buffer.len() });
+//! assert_eq!(head.target.of(buffer), b"/index.html");
+//! assert_eq!(head.headers()[0].value.of(buffer), b"example.com");
+//! ```
 
 mod chunk;
+mod error;
+mod fields;
 mod grammar;
 mod head;
+mod lines;
 
-pub use self::chunk::{ChunkError, ChunkLine, chunk_line};
-pub use self::grammar::HeadError;
-pub use self::head::{Field, HeadLimits, HeadParser, RequestHead, Status, Version, trailers};
+pub use chunk::{ChunkLine, ChunkParser, chunk_line};
+pub use error::{ChunkError, HeadError};
+pub use fields::{Field, TrailerParser, trailers};
+pub use grammar::METHOD_BYTES;
+pub use head::{HeadLimits, HeadParser, RequestHead, Status, Version, explain_head};

@@ -1,0 +1,191 @@
+//! What a parser is, and what can be made of one.
+
+use crate::In;
+use crate::combine::{Context, Cut, Map, Must, Recognize, Spanned, TryMap, Value};
+use crate::stop::{Parsed, Reason};
+
+/// Something that takes a value off the front of the input.
+///
+/// Functions are parsers: `fn(&mut In<'a>) -> Parsed<T>`. A parser that fails leaves the input anywhere; those that try
+/// an alternative go back by themselves.
+///
+/// ```
+/// use thrum_parse::{In, Parsed, Parser, byte, decimal};
+///
+/// fn ratio(i: &mut In<'_>) -> Parsed<(u32, u32)> {
+///     let above = decimal::<u32>().parse(i)?;
+///     byte(b'/').parse(i)?;
+///     let below = decimal::<u32>().parse(i)?;
+///     Ok((above, below))
+/// }
+///
+/// assert_eq!(ratio.map(|(a, b)| a * b).parse(&mut In::whole(b"6/7")), Ok(42));
+/// ```
+pub trait Parser<'a> {
+    /// What it gives.
+    type Output;
+
+    /// Takes the value off the input.
+    ///
+    /// # Errors
+    /// The [`Stop`](crate::Stop) that says why there is none.
+    fn parse(&self, i: &mut In<'a>) -> Parsed<Self::Output>;
+
+    /// The value changed by `change`.
+    ///
+    /// ```
+    /// use thrum_parse::{In, Parser, take};
+    ///
+    /// assert_eq!(take(3).map(<[u8]>::len).parse(&mut In::whole(b"abc")), Ok(3));
+    /// ```
+    fn map<T, F: Fn(Self::Output) -> T>(self, change: F) -> Map<Self, F>
+    where
+        Self: Sized,
+    {
+        Map(self, change)
+    }
+
+    /// The value changed by `change`, which may say no: that fails for the reason it gives.
+    ///
+    /// ```
+    /// use std::str;
+    /// use thrum_parse::{In, Parser, Reason, take};
+    ///
+    /// let text = take(2).try_map(|bytes| str::from_utf8(bytes).or(Err(Reason::Rejected)));
+    /// assert_eq!(text.parse(&mut In::whole(b"ok")), Ok("ok"));
+    /// assert!(text.parse(&mut In::whole(b"\xff\xff")).is_err());
+    /// ```
+    fn try_map<T, R: Into<Reason>, F>(self, change: F) -> TryMap<Self, F>
+    where
+        Self: Sized,
+        F: Fn(Self::Output) -> Result<T, R>,
+    {
+        TryMap(self, change)
+    }
+
+    /// This value in place of its own.
+    ///
+    /// ```
+    /// use thrum_parse::{In, Parser, tag};
+    ///
+    /// assert_eq!(tag(b"on").value(true).parse(&mut In::whole(b"on")), Ok(true));
+    /// ```
+    fn value<T: Clone>(self, value: T) -> Value<Self, T>
+    where
+        Self: Sized,
+    {
+        Value(self, value)
+    }
+
+    /// Where it matched, as offsets.
+    ///
+    /// ```
+    /// use thrum_parse::{In, Parser, Span, decimal};
+    ///
+    /// let span = decimal::<u8>().spanned().parse(&mut In::whole(b"42"));
+    /// assert_eq!(span, Ok(Span { start: 0, end: 2 }));
+    /// ```
+    fn spanned(self) -> Spanned<Self>
+    where
+        Self: Sized,
+    {
+        Spanned(self)
+    }
+
+    /// The bytes that it matched.
+    ///
+    /// ```
+    /// use thrum_parse::{In, Parser, byte, decimal};
+    ///
+    /// let time = (decimal::<u8>(), byte(b':'), decimal::<u8>()).recognize();
+    /// assert_eq!(time.parse(&mut In::whole(b"23:59.")), Ok(&b"23:59"[..]));
+    /// ```
+    fn recognize(self) -> Recognize<Self>
+    where
+        Self: Sized,
+    {
+        Recognize(self)
+    }
+
+    /// No alternative is tried when it fails.
+    ///
+    /// ```
+    /// use thrum_parse::{In, Parser, byte, choice};
+    ///
+    /// // After a backslash there must be an n.
+    /// let escaped = choice(((byte(b'\\'), byte(b'n').cut()).value(b'\n'), byte(b'\\')));
+    /// assert_eq!(escaped.parse(&mut In::whole(b"\\t")).unwrap_err().at(), Some(1));
+    /// ```
+    fn cut(self) -> Cut<Self>
+    where
+        Self: Sized,
+    {
+        Cut(self)
+    }
+
+    /// No alternative is tried when it fails, and the reason is the grammar's own: an enum of yours that turns into
+    /// [`Reason::Grammar`].
+    ///
+    /// ```
+    /// use thrum_parse::{In, Parser, Reason, Stop, byte};
+    ///
+    /// const NO_COLON: Reason = Reason::Grammar(1);
+    /// let stop = byte(b':').must(NO_COLON).parse(&mut In::whole(b"x"));
+    /// assert_eq!(stop, Err(Stop::Cut { at: 0, reason: NO_COLON }));
+    /// ```
+    fn must(self, reason: impl Into<Reason>) -> Must<Self>
+    where
+        Self: Sized,
+    {
+        Must(self, reason.into())
+    }
+
+    /// Names it, for the explanation of what went wrong inside.
+    ///
+    /// ```
+    /// use thrum_parse::{Parser, byte, decimal, explain};
+    ///
+    /// let port = (byte(b':'), decimal::<u16>()).context("a port");
+    /// let explanation = explain(port, b":http").unwrap();
+    /// assert!(explanation.to_string().contains("in a port"));
+    /// ```
+    fn context(self, name: &'static str) -> Context<Self>
+    where
+        Self: Sized,
+    {
+        Context(self, name)
+    }
+}
+
+impl<'a, F, T> Parser<'a> for F
+where
+    F: Fn(&mut In<'a>) -> Parsed<T>,
+{
+    type Output = T;
+
+    #[inline(always)]
+    fn parse(&self, i: &mut In<'a>) -> Parsed<T> {
+        self(i)
+    }
+}
+
+/// One after the other, all of their values.
+macro_rules! sequence {
+    ($($parser:ident)+) => {
+        impl<'a, $($parser: Parser<'a>),+> Parser<'a> for ($($parser,)+) {
+            type Output = ($($parser::Output,)+);
+
+            #[inline(always)]
+            #[allow(non_snake_case)]
+            fn parse(&self, i: &mut In<'a>) -> Parsed<Self::Output> {
+                let ($($parser,)+) = self;
+                Ok(($($parser.parse(i)?,)+))
+            }
+        }
+    };
+}
+sequence!(A B);
+sequence!(A B C);
+sequence!(A B C D);
+sequence!(A B C D E);
+sequence!(A B C D E F);
