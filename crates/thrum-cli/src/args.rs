@@ -1,0 +1,227 @@
+//! The command line and its help.
+
+use std::convert::Infallible;
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, Parser, Subcommand};
+
+use crate::listen::Listen;
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+const EXAMPLES: &str = "\
+Examples:
+  thrum serve                          this folder, on http://127.0.0.1:8080/
+  thrum serve public --open            a folder, and show it in the browser
+  thrum serve public --listen :8080    for the whole network, not just this machine
+  thrum help serve                     everything it can do";
+
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  thrum serve                          this folder, on http://127.0.0.1:8080/
+  thrum serve public --open            a folder, and show it in the browser
+  thrum serve --listen 3000            another port, for this machine only
+  thrum serve --listen :8080           for the whole network
+  thrum serve --listen 127.0.0.1:0     any free port; it is printed
+  thrum serve --log access.log         write an access log; move the file away to rotate it
+  thrum serve --quiet --log - | less   just the access log
+
+Ctrl-C stops taking connections and finishes open requests, for 10 seconds at most; a second Ctrl-C stops at once.
+Exit status: 0 after Ctrl-C or SIGTERM, 1 if it cannot serve, 2 for a wrong command line, 130 after a second Ctrl-C.
+Diagnostics go to standard error; THRUM_LOG=info (or debug, trace) shows more of them.";
+
+/// The web server that lets nobody wait for a slow neighbour.
+#[derive(Debug, Parser)]
+#[command(name = "thrum", version, styles = STYLES, after_help = EXAMPLES)]
+#[command(arg_required_else_help = true, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serve a folder over HTTP
+    Serve(ServeArgs),
+}
+
+/// What `thrum serve` was asked.
+#[derive(Debug, Args)]
+#[command(after_help = SERVE_EXAMPLES)]
+pub(crate) struct ServeArgs {
+    /// The folder to serve
+    #[arg(value_name = "DIR", default_value = ".", hide_default_value = false)]
+    pub(crate) folder: PathBuf,
+
+    /// Where to listen; may be given more than once
+    ///
+    /// ADDR:PORT is one address of this machine, :PORT all of them, PORT alone 127.0.0.1 (this machine only). Port 0
+    /// is any free one.
+    #[arg(short, long, value_name = "ADDR:PORT", default_value = Listen::DEFAULT)]
+    pub(crate) listen: Vec<Listen>,
+
+    /// How many requests are computed at the same time [default: one for each CPU]
+    #[arg(
+        short,
+        long,
+        value_name = "N",
+        env = "THRUM_WORKERS",
+        hide_env_values = true
+    )]
+    pub(crate) workers: Option<NonZero<u16>>,
+
+    /// Write an access log in Combined format to a file, or to standard output (-)
+    ///
+    /// By default it goes to standard output if that is a terminal, and nowhere if it is not, or with --quiet.
+    #[arg(long, value_name = "FILE|-|off")]
+    pub(crate) log: Option<LogTo>,
+
+    /// The file that answers for a folder; give it more than once to try several [default: index.html]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) index: Vec<String>,
+
+    /// Show what is in a folder that has no index file
+    #[arg(long)]
+    pub(crate) listing: bool,
+
+    /// Open it in the browser
+    #[arg(short, long)]
+    pub(crate) open: bool,
+
+    /// Print nothing but problems (and the access log, if --log asks for it)
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+/// Where the access log goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum LogTo {
+    Off,
+    Stdout,
+    File(PathBuf),
+}
+
+impl FromStr for LogTo {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(match text {
+            "off" => Self::Off,
+            "-" => Self::Stdout,
+            path => Self::File(path.into()),
+        })
+    }
+}
+
+/// The command line's wishes. Prints help, the version or what is wrong, and exits, if they come to that.
+pub(crate) fn parse() -> Command {
+    match Cli::try_parse() {
+        Ok(cli) => cli.command,
+        Err(mut error) => {
+            if let Some(folder) = folder_without_serve(&error) {
+                let advice = format!("to serve a folder: thrum serve {folder}").into();
+                error.remove(ContextKind::SuggestedSubcommand);
+                error.insert(
+                    ContextKind::Suggested,
+                    ContextValue::StyledStrs(vec![advice]),
+                );
+            }
+            error.exit()
+        }
+    }
+}
+
+/// Whether somebody typed `thrum public`.
+fn folder_without_serve(error: &clap::Error) -> Option<String> {
+    if error.kind() != ErrorKind::InvalidSubcommand {
+        return None;
+    }
+    match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(word)) if PathBuf::from(word).is_dir() => Some(word.clone()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn serve(line: &str) -> Result<ServeArgs, ErrorKind> {
+        let words = ["thrum", "serve"]
+            .into_iter()
+            .chain(line.split_whitespace());
+        Cli::try_parse_from(words)
+            .map(|cli| {
+                let Command::Serve(args) = cli.command;
+                args
+            })
+            .map_err(|error| error.kind())
+    }
+
+    #[test]
+    fn the_command_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn defaults() {
+        let args = serve("").unwrap();
+        assert_eq!(args.folder, PathBuf::from("."));
+        assert_eq!(args.listen, [Listen::DEFAULT.parse().unwrap()]);
+        assert_eq!(args.log, None);
+        assert!(args.index.is_empty() && !args.listing && !args.open && !args.quiet);
+    }
+
+    #[test]
+    fn all_at_once() {
+        let line = "site --listen :80 --listen [::1]:0 --workers 3 --log - --index a --index b --listing --open -q";
+        let args = serve(line).unwrap();
+        assert_eq!(args.folder, PathBuf::from("site"));
+        assert_eq!(args.listen.len(), 2);
+        assert_eq!(args.workers.map(NonZero::get), Some(3));
+        assert_eq!(args.log, Some(LogTo::Stdout));
+        assert_eq!(args.index, ["a", "b"]);
+        assert!(args.listing && args.open && args.quiet);
+    }
+
+    #[test]
+    fn log_targets() {
+        assert_eq!(serve("--log off").unwrap().log, Some(LogTo::Off));
+        assert_eq!(
+            serve("--log ./off").unwrap().log,
+            Some(LogTo::File("./off".into()))
+        );
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        assert_eq!(
+            serve("--workers 0").unwrap_err(),
+            ErrorKind::ValueValidation
+        );
+        assert_eq!(
+            serve("--workers many").unwrap_err(),
+            ErrorKind::ValueValidation
+        );
+        assert_eq!(
+            serve("--listen nonsense").unwrap_err(),
+            ErrorKind::ValueValidation
+        );
+        assert_eq!(
+            serve("--lissen 80").unwrap_err(),
+            ErrorKind::UnknownArgument
+        );
+        assert_eq!(serve("one two").unwrap_err(), ErrorKind::UnknownArgument);
+    }
+}
