@@ -105,19 +105,14 @@ impl Drop for Incoming {
 }
 
 impl Feed {
-    /// Ready when the handler waits for data.
+    /// Ready when the handler waits for data. Never once it has dropped its end.
     pub(crate) fn poll_wanted(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut state = self.slot.lock();
-        if state.wanted && state.end.is_none() {
+        if state.wanted && !state.abandoned && state.end.is_none() {
             return Poll::Ready(());
         }
         state.feeder = Some(cx.waker().clone());
         Poll::Pending
-    }
-
-    /// Whether the handler will read no more.
-    pub(crate) fn is_abandoned(&self) -> bool {
-        self.slot.lock().abandoned
     }
 
     pub(crate) fn chunk(&self, chunk: Bytes) {

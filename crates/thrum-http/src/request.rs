@@ -50,7 +50,7 @@ pub(crate) fn receive(head: &RequestHead, bytes: &Bytes) -> Result<Received, Rej
             .map_err(|_| thrum_parse::http::HeadError::BadValue)?;
         headers.append(name, value);
     }
-    let framing = control.framing(head.version)?;
+    let framing = control.framing()?;
     let method = method(head.method.of(bytes));
     let uri = target(&method, slice(bytes, head.target))?;
     control.check_host(head.version, bytes, &uri)?;
@@ -85,42 +85,42 @@ impl Control {
     ) -> Result<(), Reject> {
         match name.len() {
             4 if name.eq_ignore_ascii_case(b"host") => {
-                if self.host.replace(span).is_some() {
-                    return Err(Reject::DuplicateHost);
-                }
+                set_once(&mut self.host, span, Reject::DuplicateHost)
             }
             6 if name.eq_ignore_ascii_case(b"expect") => {
-                if !value.eq_ignore_ascii_case(b"100-continue") {
-                    return Err(Reject::UnsupportedExpectation);
-                }
                 // HTTP/1.0 does not know it (RFC 9110 section 10.1.1).
                 self.expects_continue = version == Version::Http11;
+                let known = value.eq_ignore_ascii_case(b"100-continue");
+                if known {
+                    Ok(())
+                } else {
+                    Err(Reject::UnsupportedExpectation)
+                }
             }
             10 if name.eq_ignore_ascii_case(b"connection") => {
                 for option in value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
                     self.close |= option.eq_ignore_ascii_case(b"close");
                     self.keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
                 }
+                Ok(())
             }
-            14 if name.eq_ignore_ascii_case(b"content-length") => {
-                if self.length.replace(content_length(value)?).is_some() {
-                    return Err(Reject::DuplicateContentLength);
-                }
-            }
+            14 if name.eq_ignore_ascii_case(b"content-length") => set_once(
+                &mut self.length,
+                content_length(value)?,
+                Reject::DuplicateContentLength,
+            ),
             17 if name.eq_ignore_ascii_case(b"transfer-encoding") => {
-                if self.chunked || version == Version::Http10 {
+                let repeated = std::mem::replace(&mut self.chunked, true);
+                if repeated || version == Version::Http10 {
                     return Err(Reject::BadTransferEncoding);
                 }
-                transfer_encoding(value)?;
-                self.chunked = true;
+                transfer_encoding(value)
             }
-            _ => {}
+            _ => Ok(()),
         }
-        Ok(())
     }
 
-    fn framing(&self, version: Version) -> Result<Framing, Reject> {
-        debug_assert!(!(self.chunked && version == Version::Http10));
+    fn framing(&self) -> Result<Framing, Reject> {
         match (self.chunked, self.length) {
             (true, Some(_)) => Err(Reject::AmbiguousLength),
             (true, None) => Ok(Framing::Chunked),
@@ -150,6 +150,14 @@ impl Control {
         } else {
             Err(Reject::BadHost)
         }
+    }
+}
+
+/// Notes a value that there may be one of.
+fn set_once<T>(place: &mut Option<T>, value: T, repeated: Reject) -> Result<(), Reject> {
+    match place.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(repeated),
     }
 }
 

@@ -84,9 +84,7 @@ impl Upload {
         if matches!(self.rest, Rest::Done | Rest::Broken) {
             return Poll::Pending;
         }
-        if ready!(self.feed.poll_wanted(cx)) == () && self.feed.is_abandoned() {
-            return Poll::Pending;
-        }
+        ready!(self.feed.poll_wanted(cx));
         match ready!(self.poll_step(transport, cx)) {
             Ok(Some(data)) => self.feed.chunk(data),
             Ok(None) => self.feed.end(Ok(())),

@@ -1,0 +1,42 @@
+//! N lightweight threads that each wait for a start and a stop variable. `spawn N`, default 100,000.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use thrum::sync::MVar;
+
+#[derive(Default)]
+struct Signals {
+    start: MVar<()>,
+    stop: MVar<()>,
+}
+
+#[thrum::main]
+async fn main() {
+    let count = std::env::args()
+        .nth(1)
+        .map_or(100_000, |count| count.parse().expect("N is a number"));
+    let threads: Vec<_> = (0..count)
+        .map(|_| {
+            let signals = Arc::new(Signals::default());
+            let mine = signals.clone();
+            let thread = thrum::spawn(async move {
+                mine.start.take().await;
+                mine.stop.take().await;
+            });
+            (signals, thread)
+        })
+        .collect();
+    println!("Created {count} threads.");
+    for (signals, _) in &threads {
+        signals.start.put(()).await;
+    }
+    thrum::time::sleep(Duration::from_secs(3)).await;
+    for (signals, _) in &threads {
+        signals.stop.put(()).await;
+    }
+    for (_, thread) in threads {
+        thread.await.expect("the thread does not panic");
+    }
+    println!("Destroyed {count} threads.");
+}

@@ -1,1 +1,0 @@
-//! The examples are the files beside `Cargo.toml`.
