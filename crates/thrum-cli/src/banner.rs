@@ -35,14 +35,16 @@ pub(crate) fn print_start(start: &Start<'_>) {
 /// Says that open requests are being finished.
 pub(crate) fn print_draining(grace: Duration) {
     let seconds = grace.as_secs();
+    let start = terminal::over_ctrl_c();
     terminal::print(format_args!(
-        "Finishing open requests, for {seconds} s at most. Ctrl-C again stops at once."
+        "{start}Finishing open requests, for {seconds} s at most. Ctrl-C again stops at once."
     ));
 }
 
 /// Says what was done.
 pub(crate) fn print_summary(summary: &Summary) {
-    terminal::print(format_args!("{summary}"));
+    let start = terminal::over_ctrl_c();
+    terminal::print(format_args!("{start}{summary}"));
 }
 
 impl fmt::Display for Start<'_> {

@@ -2,7 +2,7 @@
 //! printed; nobody is left to be told.
 
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
@@ -24,6 +24,11 @@ pub(crate) fn print(text: fmt::Arguments<'_>) {
     let mut whole = text.to_string();
     whole.push('\n');
     let _ = anstream::stderr().write_all(whole.as_bytes());
+}
+
+/// What to begin a line with that may follow a Ctrl-C: the terminal has shown that as `^C`.
+pub(crate) fn over_ctrl_c() -> &'static str {
+    if io::stderr().is_terminal() { "\r" } else { "" }
 }
 
 /// Prints what went wrong and what to do about it.
