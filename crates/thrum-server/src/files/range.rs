@@ -131,8 +131,8 @@ mod tests {
 
     #[test]
     fn one_range() {
-        let part = |start, end| Selection::Parts(vec![ByteRange { start, end }]);
         use Selection::*;
+        let part = |start, end| Parts(vec![ByteRange { start, end }]);
         for (field, expected) in [
             ("bytes=0-0", part(0, 1)),
             ("bytes=0-", part(0, 100)),
