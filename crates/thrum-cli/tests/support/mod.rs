@@ -2,7 +2,7 @@
 // Each test file uses a part of it.
 #![allow(dead_code)]
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -100,7 +100,19 @@ struct Output(Arc<Mutex<String>>, Option<JoinHandle<()>>);
 
 impl Running {
     pub(crate) fn new(mut command: Command) -> Self {
-        let mut child = command.spawn().unwrap();
+        let start = Instant::now();
+        let mut child = loop {
+            match command.spawn() {
+                // A copy of the program that was just written is still open in a process that another test is starting.
+                Err(error)
+                    if error.kind() == ErrorKind::ExecutableFileBusy
+                        && start.elapsed() < PATIENCE =>
+                {
+                    thread::sleep(Duration::from_millis(5));
+                }
+                spawned => break spawned.unwrap(),
+            }
+        };
         Self {
             stdout: Output::of(child.stdout.take()),
             stderr: Output::of(child.stderr.take()),
