@@ -1,6 +1,6 @@
 //! Parsers of bytes: the terminals of a grammar.
 
-use crate::explain::Expected;
+use crate::explanation::Expected;
 use crate::stop::{Need, Parsed, Reason, Stop};
 use crate::{ByteSet, In, Parser};
 
@@ -79,10 +79,11 @@ impl<'a> Parser<'a> for PeekByte {
 
     #[inline(always)]
     fn parse(&self, i: &mut In<'a>) -> Parsed<u8> {
-        i.next_byte().ok_or_else(|| {
-            i.expected(i.position(), || Expected::Text("a byte"));
-            i.short(Need::bytes(1))
-        })
+        if let Some(byte) = i.next_byte() {
+            return Ok(byte);
+        }
+        i.expected(i.position(), || Expected::Text("a byte"));
+        Err(i.short(Need::bytes(1)))
     }
 }
 
@@ -111,7 +112,7 @@ impl<'a, const N: usize> Parser<'a> for Tag<N> {
         let rest = i.rest();
         if let Some((head, _)) = rest.split_first_chunk::<N>() {
             if head == self.0 {
-                i.advance(N);
+                i.consume(N);
                 return Ok(head);
             }
         } else if self.0.starts_with(rest) {
@@ -149,7 +150,7 @@ impl<'a> Parser<'a> for Take {
             i.expected(i.position() + rest.len(), || Expected::Text("more bytes"));
             return Err(i.short(Need::bytes(self.0 - rest.len())));
         };
-        i.advance(self.0);
+        i.consume(self.0);
         Ok(taken)
     }
 }
@@ -223,24 +224,24 @@ impl<'a> Parser<'a> for TakeWhile {
     #[inline(always)]
     fn parse(&self, i: &mut In<'a>) -> Parsed<&'a [u8]> {
         let start = i.position();
-        let end = i.run_end(self.set);
-        if end - start > self.most {
+        let run = i.run(self.set);
+        if run.len() > self.most {
             i.expected(start + self.most, || {
                 Expected::Text("the end of a run that is too long")
             });
             return Err(i.fail_at(start + self.most, self.too_long).into_cut());
         }
-        if end == i.buffer().len() && (!i.is_whole() || end - start < self.least) {
-            crate::input::examined(end - start);
-            i.expected(end, || Expected::OneOf(self.set));
+        if start + run.len() == i.buffer().len() && !(i.is_whole() && run.len() >= self.least) {
+            crate::input::examined(run.len());
+            i.expected(start + run.len(), || Expected::OneOf(self.set));
             return Err(i.short(Need::EndOfRun));
         }
-        if end - start < self.least {
+        if run.len() < self.least {
             i.expected(start, || Expected::OneOf(self.set));
             return Err(i.fail(Reason::Unexpected));
         }
-        i.advance_to(end);
-        Ok(i.slice_from(start))
+        i.consume(run.len());
+        Ok(run)
     }
 }
 
@@ -272,7 +273,7 @@ impl<'a> Parser<'a> for SkipWhile {
             if !self.0.contains(byte) {
                 return Ok(());
             }
-            i.advance(1);
+            i.consume(1);
         }
         if i.is_whole() {
             return Ok(());
@@ -318,7 +319,7 @@ impl<'a> Parser<'a> for EndOfInput {
 fn one(i: &mut In<'_>, matches: impl Fn(u8) -> bool, expected: Expected) -> Parsed<u8> {
     match i.next_byte() {
         Some(byte) if matches(byte) => {
-            i.advance(1);
+            i.consume(1);
             Ok(byte)
         }
         Some(_) => {

@@ -190,7 +190,10 @@ where
     fn parse(&self, i: &mut In<'a>) -> Parsed<T> {
         let start = i.position();
         let value = self.0.parse(i)?;
-        (self.1)(value).map_err(|reason| i.fail_at(start, reason.into()))
+        match (self.1)(value) {
+            Ok(value) => Ok(value),
+            Err(reason) => Err(i.fail_at(start, reason.into())),
+        }
     }
 }
 
@@ -280,8 +283,10 @@ impl<'a, P: Parser<'a>> Parser<'a> for Context<P> {
     #[inline(always)]
     fn parse(&self, i: &mut In<'a>) -> Parsed<P::Output> {
         let start = i.position();
-        self.0
-            .parse(i)
-            .inspect_err(|&stop| i.inside(self.1, start, stop))
+        let parsed = self.0.parse(i);
+        if let Err(stop) = parsed {
+            i.inside(self.1, start, stop);
+        }
+        parsed
     }
 }

@@ -1,7 +1,7 @@
 //! The input and the place in it.
 
 use crate::ByteSet;
-use crate::explain::{Expected, Notes};
+use crate::explanation::{Expected, Notes};
 use crate::simd::{self, Level};
 use crate::stop::{Need, Reason, Stop};
 
@@ -46,14 +46,22 @@ impl<'a> In<'a> {
 
     /// Input whose first `position` bytes have been dealt with, to be scanned as `level` says: what a driver that
     /// restarts a grammar wants. A position past the end is the end.
+    ///
+    /// An input is 4 GiB at most, so that offsets have 32 bits: what a longer buffer has behind that is still to come.
     #[inline(always)]
     pub fn starting(buffer: &'a [u8], position: usize, whole: bool, level: Level) -> Self {
-        let position = position.min(buffer.len());
+        const MOST: usize = u32::MAX as usize;
+        let seen = if buffer.len() > MOST {
+            &buffer[..MOST]
+        } else {
+            buffer
+        };
+        let position = position.min(seen.len());
         In {
-            buffer,
+            buffer: seen,
             position,
             committed: position,
-            whole,
+            whole: whole && seen.len() == buffer.len(),
             level,
             notes: None,
         }
@@ -120,8 +128,7 @@ impl<'a> In<'a> {
     /// Goes on by `count` bytes, or to the end of the buffer.
     #[inline(always)]
     pub fn advance(&mut self, count: usize) {
-        examined(count);
-        self.position = (self.position + count).min(self.buffer.len());
+        self.consume(count.min(self.buffer.len() - self.position));
     }
 
     /// The answer of a parser for which the buffer ends too early: [`Stop::Need`], or a failure when nothing more comes.
@@ -177,17 +184,17 @@ impl<'a> In<'a> {
         self.buffer.get(start..self.position).unwrap_or_default()
     }
 
-    /// Where the run of bytes of `set` that starts here ends.
+    /// The bytes of `set` that come next.
     #[inline(always)]
-    pub(crate) fn run_end(&self, set: &ByteSet) -> usize {
-        simd::run_end(self.level, set, self.buffer, self.position)
+    pub(crate) fn run(&self, set: &ByteSet) -> &'a [u8] {
+        simd::run(self.level, set, self.buffer, self.position)
     }
 
-    /// Goes to `position`, which is ahead and was scanned on the way.
+    /// Goes on by `count` bytes, which the buffer has.
     #[inline(always)]
-    pub(crate) fn advance_to(&mut self, position: usize) {
-        examined(position - self.position);
-        self.position = position;
+    pub(crate) fn consume(&mut self, count: usize) {
+        examined(count);
+        self.position += count;
     }
 
     /// Goes back to where an alternative started, unless the failed one was committed.
@@ -258,9 +265,10 @@ impl Span {
     }
 }
 
+/// A position in a buffer of at most 4 GiB.
 #[inline(always)]
 fn offset(position: usize) -> u32 {
-    u32::try_from(position).unwrap_or(u32::MAX)
+    position as u32
 }
 
 /// Counts bytes that were looked at, for the test that holds us to our promise. A byte that ends a run counts where it

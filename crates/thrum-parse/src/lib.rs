@@ -31,7 +31,7 @@
 //! | `bytes` | [`byte`], [`tag`], [`take`], [`take_while`], [`peek_byte`], [`end_of_input`] ... |
 //! | `number` | [`decimal`], [`hexadecimal`], with overflow an error |
 //! | `parser`, `combine`, `repeat` | [`Parser`] and its adapters; [`choice`], [`dispatch`], [`opt`], [`peek`]; [`many`] |
-//! | `explain` | [`explain`]: runs a parser that failed once more, to say where, what was expected, and inside what |
+//! | `explanation` | [`explain`]: runs a parser that failed once more, to say where, what was expected, and inside what |
 //! | `simd` | scanning runs of bytes 16 or 32 at a time; [`Level`] |
 //! | [`http`] | HTTP/1.1 heads, chunk lines and trailers |
 //!
@@ -55,7 +55,7 @@
 
 mod bytes;
 mod combine;
-mod explain;
+mod explanation;
 pub mod http;
 mod input;
 mod number;
@@ -73,7 +73,7 @@ pub use combine::{
     Choice, Choices, Context, Cut, Dispatch, Map, Must, Opt, Peek, Recognize, Spanned, TryMap,
     Value, choice, dispatch, opt, peek,
 };
-pub use explain::{Expected, Explanation, explain};
+pub use explanation::{Expected, Explanation, explain};
 pub use input::{In, Span};
 pub use number::{Decimal, Hexadecimal, Unsigned, decimal, hexadecimal};
 pub use parser::Parser;

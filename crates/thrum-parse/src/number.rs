@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use crate::explain::Expected;
+use crate::explanation::Expected;
 use crate::stop::{Need, Parsed, Reason};
 use crate::{ByteSet, In, Parser};
 
@@ -115,7 +115,7 @@ fn digits<T: Unsigned>(i: &mut In<'_>, base: u8, set: &'static ByteSet, most: us
                 return Err(i.fail(Reason::Overflow));
             }
         };
-        i.advance(1);
+        i.consume(1);
     }
     if i.next_byte().is_none() && (!i.is_whole() || i.position() == start) {
         i.expected(i.position(), || Expected::OneOf(set));

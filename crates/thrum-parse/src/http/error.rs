@@ -86,7 +86,8 @@ impl From<ChunkError> for Reason {
 }
 
 impl HeadError {
-    /// What the grammar said, made exact by the bytes at fault: it says what is missing, they say what is there.
+    /// What the grammar said, made exact by the byte at fault: it says what is missing, that says what is there. The byte
+    /// after it does not count, because it may not have come yet, and the answer must not depend on that.
     #[cold]
     pub(super) fn from_stop(stop: Stop, buffer: &[u8]) -> HeadError {
         let reason = stop.reason().unwrap_or(Reason::EndOfInput);
@@ -118,13 +119,14 @@ impl HeadError {
             Reason::Grammar(n) => ALL.get(usize::from(n)).copied().unwrap_or(BadName),
             Reason::Unexpected | Reason::Overflow | Reason::Rejected => BadName,
         };
-        match (error, fault) {
+        match (error, fault.first()) {
             (MethodTooLong | TargetTooLong | UnsupportedVersion | TooManyFields, _) => error,
-            (BadTarget, [b'\r', b'\n', ..]) => BadVersion,
-            (BadName, [b' ' | b'\t', ..]) => ObsFold,
-            (SpaceBeforeColon, [b' ' | b'\t', ..]) => SpaceBeforeColon,
-            (_, [b'\n', ..]) => BareLf,
-            (_, [b'\r', other, ..]) if *other != b'\n' => BareCr,
+            (_, Some(b'\n')) => BareLf,
+            // Where a value ends there is CR LF, or else it does not: both bytes have been seen.
+            (BadValue, Some(b'\r')) => BareCr,
+            (BadTarget, Some(b'\r')) => BadVersion,
+            (BadName, Some(b' ' | b'\t')) => ObsFold,
+            (SpaceBeforeColon, Some(b' ' | b'\t')) => SpaceBeforeColon,
             (SpaceBeforeColon, _) => BadName,
             _ => error,
         }
@@ -135,14 +137,15 @@ impl ChunkError {
     /// As [`HeadError::from_stop`].
     #[cold]
     pub(super) fn from_stop(stop: Stop, buffer: &[u8]) -> ChunkError {
+        const BAD_END: Reason = Reason::Grammar(ChunkError::BadEnd as u8);
         let fault = stop
             .at()
             .and_then(|at| buffer.get(at..))
             .unwrap_or_default();
-        match (stop.reason(), fault) {
+        match (stop.reason(), fault.first()) {
             (Some(Reason::TooLong), _) => ChunkError::TooLong,
-            (Some(Reason::Grammar(_)), [b'\r', other, ..]) if *other != b'\n' => ChunkError::BadEnd,
-            (Some(Reason::Grammar(_)), [b'\n', ..]) => ChunkError::BadEnd,
+            (Some(Reason::Grammar(_)), Some(b'\n')) => ChunkError::BadEnd,
+            (Some(BAD_END), Some(b'\r')) => ChunkError::BadEnd,
             (Some(Reason::Grammar(_)), _) => ChunkError::BadExtension,
             _ => ChunkError::BadSize,
         }

@@ -1,6 +1,7 @@
 //! RFC 9112, as combinators. The names are the RFC's.
 
-use super::error::{ChunkError::BadExtension, HeadError::*};
+use super::error::ChunkError::{BadEnd, BadExtension};
+use super::error::HeadError::*;
 use super::{Field, HeadLimits, RequestHead, Version};
 use crate::stop::Parsed;
 use crate::{
@@ -63,25 +64,18 @@ fn request_line(i: &mut In<'_>, limits: &HeadLimits, head: &mut RequestHead) -> 
         .context("a target")
         .parse(i)?;
     byte(b' ').must(BadTarget).parse(i)?;
-    head.version = choice((
+    // HTTP-version = "HTTP/" DIGIT "." DIGIT (2.3)
+    let digit = satisfy(&VERSION_DIGIT);
+    let other_version = (tag(b"HTTP/"), digit, byte(b'.'), digit, tag(b"\r\n"));
+    let version = choice((
         tag(b"HTTP/1.1\r\n").value(Version::Http11),
         tag(b"HTTP/1.0\r\n").value(Version::Http10),
-        other_version,
-    ))
-    .parse(i)?;
+        other_version
+            .must(BadVersion)
+            .try_map(|_| Err(UnsupportedVersion)),
+    ));
+    head.version = version.context("an HTTP version").parse(i)?;
     Ok(())
-}
-
-/// HTTP-version = "HTTP/" DIGIT "." DIGIT (2.3): of the right form, but not one that is spoken here.
-#[inline(always)]
-fn other_version(i: &mut In<'_>) -> Parsed<Version> {
-    let digit = satisfy(&VERSION_DIGIT);
-    let version = (tag(b"HTTP/"), digit, byte(b'.'), digit, tag(b"\r\n"));
-    version
-        .must(BadVersion)
-        .context("an HTTP version")
-        .parse(i)?;
-    Err(i.fail(UnsupportedVersion.into()).into_cut())
 }
 
 /// *( field-line CRLF ) CRLF, each committed
@@ -94,7 +88,7 @@ pub(super) fn field_lines(i: &mut In<'_>, limit: usize, fields: &mut Vec<Field>)
         fields.push(field_line(i)?);
         i.commit();
     }
-    tag(b"\r\n").must(BadName).map(|_| ()).parse(i)
+    tag(b"\r\n").must(BareCr).value(()).parse(i)
 }
 
 /// field-line = field-name ":" OWS field-value OWS CRLF (5)
@@ -106,9 +100,9 @@ fn field_line(i: &mut In<'_>) -> Parsed<Field> {
         .context("a field name")
         .parse(i)?;
     byte(b':').must(SpaceBeforeColon).parse(i)?; // or something else before it
-    skip_while(&OWS).parse(i)?;
+    // OWS consists of bytes that a value may have, so it is cut off afterwards.
     let value = take_while(&VALUE).context("a field value").parse(i)?;
-    let value = i.span_of(trim_end(value));
+    let value = i.span_of(trim_ows(value));
     tag(b"\r\n").must(BadValue).parse(i)?;
     Ok(Field { name, value })
 }
@@ -118,7 +112,7 @@ pub(super) fn chunk_line(i: &mut In<'_>) -> Parsed<u64> {
     let size = hexadecimal::<u64>(16).parse(i)?;
     // The line has a limit, so its parts need none.
     many_count(0..=usize::MAX, chunk_ext).parse(i)?;
-    tag(b"\r\n").must(BadExtension).parse(i)?;
+    tag(b"\r\n").must(BadEnd).parse(i)?;
     Ok(size)
 }
 
@@ -151,8 +145,8 @@ fn quoted_string(i: &mut In<'_>) -> Parsed<()> {
 }
 
 #[inline(always)]
-fn trim_end(mut value: &[u8]) -> &[u8] {
-    while let [rest @ .., b' ' | b'\t'] = value {
+fn trim_ows(mut value: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = value {
         value = rest;
     }
     value

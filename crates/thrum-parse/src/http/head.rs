@@ -189,3 +189,69 @@ pub fn explain_head(buffer: &[u8], limits: HeadLimits) -> Option<Explanation> {
     }
     explain(head(limits), buffer)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::input::EXAMINED;
+
+    const BROWSER: &[u8] = b"GET /search?q=thrum HTTP/1.1\r\nHost: www.example.org\r\n\
+        User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0\r\n\
+        Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n\
+        Accept-Encoding: gzip, deflate, br, zstd\r\nConnection: keep-alive\r\n\r\n";
+
+    /// How many bytes are examined when the input grows to each of `ends` in turn.
+    fn examined(bytes: &[u8], ends: impl IntoIterator<Item = usize>) -> usize {
+        let (mut parser, mut head) = (HeadParser::new(HeadLimits::default()), RequestHead::new());
+        EXAMINED.set(0);
+        for end in ends {
+            if parser.parse(&bytes[..end], false, &mut head) != Ok(Status::Partial) {
+                break;
+            }
+        }
+        EXAMINED.get()
+    }
+
+    #[test]
+    fn whole_input_is_examined_once() {
+        assert_eq!(examined(BROWSER, [BROWSER.len()]), BROWSER.len());
+    }
+
+    #[test]
+    fn input_byte_by_byte_is_examined_twice() {
+        let examined = examined(BROWSER, 1..=BROWSER.len());
+        assert!(examined > BROWSER.len());
+        assert!(
+            examined * 10 <= BROWSER.len() * 21,
+            "{examined} of {}",
+            BROWSER.len()
+        );
+    }
+
+    #[test]
+    fn a_line_without_end_is_examined_twice() {
+        let line = [b"GET / HTTP/1.1\r\nA: ".as_slice(), &[b'a'; 20_000]].concat();
+        let examined = examined(&line, 1..=line.len());
+        assert!(examined * 10 <= 16 * 1024 * 21, "{examined}");
+        let target = [b"GET /".as_slice(), &[b'a'; 20_000]].concat();
+        let examined = self::examined(&target, 1..=target.len());
+        assert!(examined * 10 <= 8300 * 21, "{examined}");
+    }
+
+    proptest! {
+        /// However the input is cut, right or wrong, and however short its lines are.
+        #[test]
+        fn any_input_in_any_pieces_is_examined_twice(
+            lines in prop::collection::vec("[a-cA: \t]{0,6}(\r\n){1,2}", 0..20),
+            mut ends in prop::collection::vec(any::<prop::sample::Index>(), 0..40),
+        ) {
+            let bytes = ["GET / HTTP/1.1\r\n", &lines.concat()].concat().into_bytes();
+            ends.sort_by_key(|end| end.index(bytes.len()));
+            let ends = ends.iter().map(|end| end.index(bytes.len())).chain([bytes.len()]);
+            let examined = examined(&bytes, ends);
+            prop_assert!(examined * 10 <= bytes.len() * 21, "{} of {}", examined, bytes.len());
+        }
+    }
+}

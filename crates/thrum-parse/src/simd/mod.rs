@@ -116,10 +116,13 @@ pub fn run_at<R>(level: Level, parse: impl FnOnce(Level) -> R) -> R {
     }
 }
 
-/// The first position from `from` on whose byte is not in `set`; the length of the buffer if all are.
+/// The bytes of `set` that `buffer` has from `from` on, up to the first other byte or the end.
 #[inline(always)]
-pub(crate) fn run_end(level: Level, set: &ByteSet, buffer: &[u8], from: usize) -> usize {
-    match level.0 {
+pub(crate) fn run<'a>(level: Level, set: &ByteSet, buffer: &'a [u8], from: usize) -> &'a [u8] {
+    if from >= buffer.len() {
+        return &[];
+    }
+    let end = match level.0 {
         Kind::Scalar => kernel::run_end_scalar(set, buffer, from),
         // SAFETY: a `Level` of this kind exists only where the machine has the instructions.
         #[cfg(target_arch = "x86_64")]
@@ -130,5 +133,7 @@ pub(crate) fn run_end(level: Level, set: &ByteSet, buffer: &[u8], from: usize) -
         // SAFETY: as above.
         #[cfg(target_arch = "aarch64")]
         Kind::Neon => unsafe { neon::run_end_neon(set, buffer, from) },
-    }
+    };
+    // SAFETY: `from` is in the buffer, and a scan ends between where it starts and the end of the buffer.
+    unsafe { buffer.get_unchecked(from..end) }
 }
