@@ -1,9 +1,9 @@
 //! Files: GET and HEAD for what is beneath a folder.
 //!
-//! A request's path is checked and decoded once ([`path`]), opened beneath the root by the kernel ([`root`]), and what was
-//! found out about the file is kept for a second ([`cache`], [`entry`]). Then the conditions ([`conditional`]) and ranges
-//! ([`range`], [`multipart`]) of the request decide how much of it is sent. A directory is its index file, or a page of its
-//! names ([`listing`]).
+//! A request's path is checked and decoded once (`path`), opened beneath the root by the kernel (`root`), and what was
+//! found out about the file is kept for a second (`cache`, `entry`). Then the conditions (`conditional`) and ranges
+//! (`range`, `multipart`) of the request decide how much of it is sent. A directory is its index file, or a page of its
+//! names (`listing`).
 
 mod cache;
 mod conditional;
