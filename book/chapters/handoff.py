@@ -1,0 +1,53 @@
+"""Hand-off: a fast route while a slow one computes, on one core.
+
+`/` says Pong, `/fib/45` computes for seconds in its handler. How much of its throughput does the fast route keep?"""
+
+import subprocess
+import threading
+import time
+from contextlib import ExitStack
+
+from harness import Result, build, free_port, load, one_worker, ratios, server, spread, thrum
+
+
+def slow(url: str, took: list):
+    begin = time.monotonic()
+    done = subprocess.run(["curl", "-s", "-m", "120", "-o", "/dev/null", "-w", "%{http_code}", url], capture_output=True, text=True)
+    took.append(time.monotonic() - begin if done.stdout == "200" else float("inf"))
+
+
+def run(options):
+    table = Result(["server", "connections", "alone, requests/s", "beside it", "kept", "p99 beside it, ms", "slow one, s"])
+    with ExitStack() as stack:
+        servers = []
+        port = free_port()
+        servers.append(stack.enter_context(server("thrum", thrum("fibs", f"127.0.0.1:{port}"), port, one_worker())))
+        if go := build("fast_slow.go"):
+            port = free_port()
+            servers.append(stack.enter_context(server("Go", [go, port], port, {"GOMAXPROCS": "1"})))
+        for target in servers:
+            for connections in (1, 32):
+                alone, beside, took = [], [], []
+                for _ in range(options.rounds):
+                    alone.append(load(target, "/", connections, options.seconds))
+                    hog = threading.Thread(target=slow, args=(target.url("/fib/45"), took))
+                    hog.start()
+                    time.sleep(0.2)
+                    beside.append(load(target, "/", connections, options.seconds))
+                    hog.join()
+                kept = ratios([load.rate for load in beside], [load.rate for load in alone])
+                table.row(
+                    target.name,
+                    str(connections),
+                    spread([load.rate for load in alone], 0),
+                    spread([load.rate for load in beside], 0),
+                    spread(kept),
+                    spread([load.p99_ms for load in beside]),
+                    spread(took, 1),
+                )
+                table.raw[f"{target.name} {connections}"] = {"kept": kept, "slow_s": took}
+                if target.name == "thrum":
+                    bar = {1: 0.90, 32: 0.75}[connections]
+                    table.at_least(f"kept at {connections} connections", sorted(kept)[len(kept) // 2], bar)
+                    table.at_most(f"the slow one finishes, s", max(took), 120)
+    return table

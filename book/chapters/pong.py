@@ -1,0 +1,16 @@
+"""Pong: what does an HTTP server cost over a bare event loop?
+
+A short answer over keep-alive, 64 connections, one core. `floor_epoll` is a loop in C that does not even parse."""
+
+from contextlib import ExitStack
+
+from harness import compare, cost_table, in_turns, load, pong_servers
+
+
+def run(options):
+    with ExitStack() as stack:
+        measure = lambda target: load(target, "/", 64, options.seconds)
+        results = in_turns(pong_servers(stack), options, measure)
+    table = cost_table(results)
+    compare(table, results, "CPU a request", "thrum pong", "floor_epoll", 1.15)
+    return table

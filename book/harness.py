@@ -1,0 +1,279 @@
+"""Starting servers, loading them, and reading what they cost."""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+BOOK = Path(__file__).resolve().parent
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", BOOK.parent / "target")) / "release"
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+def missing(*programs: str) -> list[str]:
+    return [program for program in programs if shutil.which(program) is None]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def build(source: str) -> Path | None:
+    """Builds a peer's program; none if its compiler is missing."""
+    path = BOOK / "peers" / source
+    binary = BOOK / "out" / path.stem
+    compilers = {".c": ["cc", "-O2", "-o", binary, path], ".go": ["go", "build", "-o", binary, path]}
+    command = compilers[path.suffix]
+    if missing(command[0]):
+        print(f"skipped: {source} ({command[0]} is not installed)")
+        return None
+    subprocess.run(command, check=True, cwd=BOOK / "peers")
+    return binary
+
+
+@dataclass
+class Server:
+    """A server that runs on the first core."""
+
+    name: str
+    process: subprocess.Popen
+    port: int
+
+    def pids(self) -> list[int]:
+        """The process and its children: nginx serves in a worker."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        return [self.process.pid, *map(int, children)]
+
+    def cpu_seconds(self) -> tuple[float, float]:
+        """CPU time so far: all of it, and what was spent in the program itself."""
+        total = user = 0
+        for pid in self.pids():
+            fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+            user += int(fields[11])
+            total += int(fields[11]) + int(fields[12])
+        return total / TICK, user / TICK
+
+    def url(self, path: str = "/") -> str:
+        return f"http://127.0.0.1:{self.port}{path}"
+
+
+@contextlib.contextmanager
+def server(name: str, command: list, port: int, env: dict | None = None):
+    """Runs a server on the first core until the block ends."""
+    process = subprocess.Popen(
+        ["taskset", "-c", "0", *map(str, command)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **(env or {})},
+    )
+    try:
+        for _ in range(200):
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 0.2):
+                break
+            if process.poll() is not None:
+                raise SystemExit(f"{name} does not start: {' '.join(map(str, command))}")
+            time.sleep(0.05)
+        yield Server(name, process, port)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def thrum(program: str, *arguments) -> list:
+    return [TARGET / program, *arguments]
+
+
+def pong_servers(stack: contextlib.ExitStack) -> list["Server"]:
+    """Those that say Pong: thrum, the floor, nginx. They run until the stack is closed."""
+    folder = stack.enter_context(scratch())
+    location = 'location / { default_type text/plain; return 200 "Pong!\\r\\n"; }'
+    ports = [free_port() for _ in range(3)]
+    servers = [server("thrum pong", thrum("pong", f"127.0.0.1:{ports[0]}"), ports[0], one_worker())]
+    if floor := build("floor_epoll.c"):
+        servers.append(server("floor_epoll", [floor, ports[1]], ports[1]))
+    if missing("nginx"):
+        print("skipped: nginx (not installed)")
+    else:
+        servers.append(server("nginx", nginx(folder, ports[2], location=location), ports[2]))
+    return [stack.enter_context(each) for each in servers]
+
+
+def one_worker() -> dict:
+    return {"THRUM_WORKERS": "1"}
+
+
+def nginx(folder: Path, port: int, *, log: Path | None = None, location: str = "") -> list:
+    """nginx with one worker, one server, and connections kept for good."""
+    configuration = folder / f"nginx-{port}.conf"
+    access_log = f"{log} combined" if log else "off"
+    configuration.write_text(
+        f"""worker_processes 1; daemon off; pid {folder}/nginx-{port}.pid; error_log /dev/null;
+events {{ worker_connections 20000; }}
+http {{
+    types {{ text/html html; }}
+    sendfile on; tcp_nopush on; keepalive_requests 1000000000; keepalive_timeout 600;
+    server {{ listen 127.0.0.1:{port}; access_log {access_log}; root {folder}/site; {location} }}
+}}
+"""
+    )
+    return ["nginx", "-c", configuration]
+
+
+def lighttpd(folder: Path, port: int) -> list:
+    configuration = folder / f"lighttpd-{port}.conf"
+    configuration.write_text(
+        f"""server.document-root = "{folder}/site"
+server.bind = "127.0.0.1"
+server.port = {port}
+server.max-keep-alive-requests = 100000000
+server.max-keep-alive-idle = 600
+mimetype.assign = ( ".html" => "text/html" )
+"""
+    )
+    return ["lighttpd", "-D", "-f", configuration]
+
+
+@contextlib.contextmanager
+def scratch():
+    """A folder with a site of one 612-byte page, as nginx's own welcome page has."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "site").mkdir()
+        (folder / "site" / "index.html").write_text("x" * 612)
+        yield folder
+
+
+@dataclass
+class Load:
+    """What one run of wrk saw, and what it cost the server, in microseconds of CPU a request."""
+
+    rate: float
+    p99_ms: float
+    cpu_us: float
+    user_us: float
+
+
+def milliseconds(text: str) -> float:
+    number, unit = re.fullmatch(r"([\d.]+)(us|ms|s|m)", text).groups()
+    return float(number) * {"us": 0.001, "ms": 1, "s": 1000, "m": 60000}[unit]
+
+
+def load(target: Server, path: str, connections: int, seconds: float, script: str | None = None) -> Load:
+    """Loads a server from the second core."""
+    command = ["taskset", "-c", str(min(1, os.cpu_count() - 1)), "wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency"]
+    if script:
+        command += ["-s", BOOK / "peers" / script]
+    before = target.cpu_seconds()
+    output = subprocess.run([*command, target.url(path)], capture_output=True, text=True, check=True).stdout
+    after = target.cpu_seconds()
+    requests = int(re.search(r"(\d+) requests in", output)[1])
+    if "Non-2xx" in output or requests == 0:
+        raise SystemExit(f"{target.name} does not answer as it should:\n{output}")
+    return Load(
+        rate=float(re.search(r"Requests/sec:\s+([\d.]+)", output)[1]),
+        p99_ms=milliseconds(re.search(r"^\s+99%\s+(\S+)", output, re.MULTILINE)[1]),
+        cpu_us=(after[0] - before[0]) / requests * 1e6,
+        user_us=(after[1] - before[1]) / requests * 1e6,
+    )
+
+
+def spread(values: list[float], digits: int = 2) -> str:
+    """The median, and the least and most in brackets."""
+    low, middle, high = min(values), statistics.median(values), max(values)
+    return f"{middle:,.{digits}f} [{low:,.{digits}f} .. {high:,.{digits}f}]"
+
+
+@dataclass
+class Result:
+    """A chapter's table and the bars that thrum is held to."""
+
+    columns: list[str]
+    rows: list[list[str]] = field(default_factory=list)
+    bars: list[tuple[str, float, str, float]] = field(default_factory=list)
+    raw: dict = field(default_factory=dict)
+
+    def row(self, *cells: str):
+        self.rows.append(list(cells))
+
+    def at_most(self, what: str, measured: float, bar: float):
+        self.bars.append((what, measured, "at most", bar))
+
+    def at_least(self, what: str, measured: float, bar: float):
+        self.bars.append((what, measured, "at least", bar))
+
+    @staticmethod
+    def holds(bar) -> bool:
+        _, measured, relation, limit = bar
+        return measured <= limit if relation == "at most" else measured >= limit
+
+    def failed(self) -> list[str]:
+        return [bar[0] for bar in self.bars if not self.holds(bar)]
+
+    def show(self):
+        widths = [max(len(row[i]) for row in [self.columns, *self.rows]) for i in range(len(self.columns))]
+        line = lambda cells: "| " + " | ".join(cell.ljust(width) for cell, width in zip(cells, widths)) + " |"
+        print(line(self.columns))
+        print("|" + "|".join("-" * (width + 2) for width in widths) + "|")
+        for row in self.rows:
+            print(line(row))
+        for bar in self.bars:
+            what, measured, relation, limit = bar
+            print(f"{'holds' if self.holds(bar) else 'MISSED'}: {what}: {measured:.2f}, {relation} {limit:g}")
+
+    def figures(self) -> dict:
+        bars = [dict(zip(("what", "measured", "relation", "bar"), bar)) for bar in self.bars]
+        return {"columns": self.columns, "rows": self.rows, "bars": bars, "raw": self.raw}
+
+
+def ratios(mine: list[float], other: list[float]) -> list[float]:
+    """Round by round, so that a machine that drifts does not matter."""
+    return [a / b for a, b in zip(mine, other)]
+
+
+def in_turns(servers: list[Server], options, measure) -> dict[str, list]:
+    """Measures each server once a round: A B C A B C ..."""
+    results = {target.name: [] for target in servers}
+    for target in servers:
+        measure(target)  # a warm-up that does not count
+    for _ in range(options.rounds):
+        for target in servers:
+            results[target.name].append(measure(target))
+    return results
+
+
+def cost_table(results: dict[str, list[Load]]) -> Result:
+    table = Result(["server", "CPU a request, us", "of it user", "requests/s", "p99, ms"])
+    for name, loads in results.items():
+        table.row(
+            name,
+            spread([load.cpu_us for load in loads]),
+            spread([load.user_us for load in loads]),
+            spread([load.rate for load in loads], 0),
+            spread([load.p99_ms for load in loads]),
+        )
+        table.raw[name] = [vars(load) for load in loads]
+    return table
+
+
+def compare(table: Result, results, what: str, mine: str, other: str, bar: float, least=False, of="cpu_us"):
+    """Holds a ratio of two servers to a bar, if both were measured."""
+    if mine not in results or other not in results:
+        return
+    values = ratios([getattr(load, of) for load in results[mine]], [getattr(load, of) for load in results[other]])
+    add = table.at_least if least else table.at_most
+    add(f"{what}, {mine} to {other}", statistics.median(values), bar)
