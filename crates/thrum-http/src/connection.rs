@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use http::header::{CONNECTION, HeaderValue};
-use http::{Method, Request, Response, StatusCode, Version};
+use http::{Request, Response, StatusCode, Version};
 use http_body::Body as HttpBody;
 use thrum_parse::http::{HeadParser, RequestHead, Status};
 use tower_service::Service;
@@ -99,13 +99,14 @@ enum Next {
     End,
 }
 
-/// What became of an exchange.
-struct Answered {
+/// What an exchange came to, for whoever is told of it. True at any time, should the connection be lost.
+struct Outcome {
     status: StatusCode,
     body_bytes: u64,
-    /// The connection goes on.
-    keep_alive: bool,
 }
+
+/// A request's body that may still be on its way. Boxed, as most requests have none.
+type Pending = Option<Box<Upload>>;
 
 impl<S, B> Connection<S>
 where
@@ -181,40 +182,36 @@ where
         let begin = self.context.observer.as_ref().map(|_| Instant::now());
         self.served += 1;
         Counters::count(&self.transport.open.counters().requests);
-        let (answered, upload) = self.answer(received).await;
+        let mut outcome = Outcome {
+            status: StatusCode::INTERNAL_SERVER_ERROR,
+            body_bytes: 0,
+        };
+        let answered = self.answer(received, &mut outcome).await;
         if let (Some(observer), Some(begin)) = (&self.context.observer, begin) {
-            let (status, body_bytes) = match &answered {
-                Ok(answered) => (answered.status, answered.body_bytes),
-                Err((_, lost)) => (lost.status, lost.body_bytes),
-            };
             observer.finished(&Exchange {
                 peer: self.transport.open.peer,
                 bytes: &bytes,
                 head: &self.head,
-                status,
-                body_bytes,
+                status: outcome.status,
+                body_bytes: outcome.body_bytes,
                 duration: begin.elapsed(),
             });
         }
-        let answered = answered.map_err(|(error, _)| error)?;
-        self.finish(answered, upload).await
+        let (keep_alive, upload) = answered?;
+        if keep_alive && upload.is_none() && self.transport.output.pending().len() < FLUSH_AT {
+            return Ok(None); // nearly always
+        }
+        self.finish(keep_alive, upload).await
     }
 
     /// What follows an answer: the rest of the request's body, and the next request or the end.
-    async fn finish(
-        &mut self,
-        answered: Answered,
-        upload: Option<Box<Upload>>,
-    ) -> io::Result<Option<Ended>> {
-        let mut keep_alive = answered.keep_alive;
+    async fn finish(&mut self, mut keep_alive: bool, upload: Pending) -> io::Result<Option<Ended>> {
         let mut unread = false;
         if let Some(mut upload) = upload
             && !upload.is_done()
         {
-            let drained = keep_alive
-                && upload
-                    .drain(&mut self.transport, self.context.limits.drain_bytes)
-                    .await?;
+            let limit = self.context.limits.drain_bytes;
+            let drained = keep_alive && upload.drain(&mut self.transport, limit).await?;
             unread = !drained;
             keep_alive &= drained;
         }
@@ -230,146 +227,65 @@ where
         Ok(Some(if unread { Ended::Unread } else { Ended::Clean }))
     }
 
-    /// Has the handler answer, and sends what it says.
+    /// Has the handler answer, and sends what it says. Whether the connection can go on, and what is left of the body.
     async fn answer(
         &mut self,
         received: Received,
-    ) -> (Result<Answered, (io::Error, Lost)>, Option<Box<Upload>>) {
+        outcome: &mut Outcome,
+    ) -> io::Result<(bool, Pending)> {
         let Received {
-            request,
+            mut request,
             framing,
             expects_continue,
             keep_alive,
         } = received;
         let (version, method) = (request.version(), request.method().clone());
-        let (body, mut upload) = match framing {
-            Framing::None => (Body::empty(), None),
-            Framing::Length(length) => self.upload(framing, Some(length), expects_continue),
-            Framing::Chunked => self.upload(framing, None, expects_continue),
-        };
-        let handled = self.handle(request.map(|()| body), &mut upload).await;
-        let mut lost = Lost {
-            status: StatusCode::INTERNAL_SERVER_ERROR,
-            body_bytes: 0,
-        };
-        let (response, failed) = match handled {
-            Ok(response) => (response, false),
-            Err(Failure::Io(error)) => return (Err((error, lost)), upload),
-            Err(Failure::Handler) => (internal_error(), true),
-        };
-        let asked_to_close = response.headers().get(CONNECTION).is_some_and(says_close);
-        let last = self
-            .context
-            .limits
-            .requests
-            .is_some_and(|limit| self.served >= limit);
-        let waits_for_continue = upload.as_ref().is_some_and(|upload| upload.owes_continue());
-        let keep_alive = keep_alive
-            && !failed
-            && !asked_to_close
-            && !last
-            && !waits_for_continue // it may send the body or not: nobody can tell
-            && !self.transport.open.is_ending();
-        lost.status = response.status();
-        let sent = self
-            .send(
-                response,
-                version,
-                &method,
-                keep_alive,
-                &mut upload,
-                &mut lost.body_bytes,
-            )
-            .await;
-        let answered = match sent {
-            Ok(keep_alive) => Ok(Answered {
-                status: lost.status,
-                body_bytes: lost.body_bytes,
-                keep_alive,
-            }),
-            Err(error) => Err((error, lost)),
-        };
-        (answered, upload)
-    }
+        let mut upload = self.attach_body(&mut request, framing, expects_continue);
 
-    fn upload(
-        &self,
-        framing: Framing,
-        size: Option<u64>,
-        expects_continue: bool,
-    ) -> (Body, Option<Box<Upload>>) {
-        let (feed, incoming) = incoming::channel(size);
-        let upload = Upload::new(feed, framing, expects_continue, &self.context);
-        (Body::incoming(incoming), Some(Box::new(upload)))
-    }
-
-    /// Calls the handler and waits for its response, feeding it the body meanwhile.
-    async fn handle(
-        &mut self,
-        request: Request<Body>,
-        upload: &mut Option<Box<Upload>>,
-    ) -> Result<Response<Body>, Failure> {
-        // Errors become text at once: they need not be `Send`.
+        // Errors become text at once: they need not be `Send`. The response is put in its place and not handed on from poll
+        // to poll: it is large, and moving it shows.
+        let mut handled = None;
         let ready = poll_fn(|cx| {
             self.service
                 .poll_ready(cx)
                 .map_err(|error| error.to_string())
         });
-        if let Err(error) = ready.await {
-            return Err(self.failed(&error));
+        match ready.await {
+            Err(error) => handled = Some(Handled::Failed(error)),
+            Ok(()) => match catch_unwind(AssertUnwindSafe(|| self.service.call(request))) {
+                Err(_) => handled = Some(Handled::Panicked),
+                Ok(future) => {
+                    let mut future = pin!(future);
+                    drive(&mut self.transport, &mut upload, |cx| {
+                        poll_handler(future.as_mut(), cx).map(|done| handled = Some(done))
+                    })
+                    .await?;
+                }
+            },
         }
-        let called = catch_unwind(AssertUnwindSafe(|| self.service.call(request)));
-        let Ok(future) = called else {
-            return Err(self.panicked());
+        let (response, failed) = match handled {
+            Some(Handled::Response(response)) => (response, false),
+            other => (self.internal_error(other), true),
         };
-        let mut future = pin!(future);
-        let caught =
-            poll_fn(
-                |cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
-                    Ok(Poll::Pending) => Poll::Pending,
-                    Ok(Poll::Ready(Ok(response))) => {
-                        Poll::Ready(Some(Ok(response.map(Into::into))))
-                    }
-                    Ok(Poll::Ready(Err(error))) => Poll::Ready(Some(Err(error.to_string()))),
-                    Err(_) => Poll::Ready(None),
-                },
-            );
-        match drive(&mut self.transport, upload, caught)
-            .await
-            .map_err(Failure::Io)?
-        {
-            Some(Ok(response)) => Ok(response),
-            Some(Err(error)) => Err(self.failed(&error)),
-            None => Err(self.panicked()),
-        }
-    }
 
-    fn failed(&self, error: &str) -> Failure {
-        Counters::count(&self.transport.open.counters().errors);
-        tracing::error!(error, "a handler failed");
-        Failure::Handler
-    }
-
-    fn panicked(&self) -> Failure {
-        Counters::count(&self.transport.open.counters().panics);
-        tracing::error!("a handler panicked");
-        Failure::Handler
-    }
-
-    /// Sends a response. Whether the connection can go on after it.
-    async fn send(
-        &mut self,
-        response: Response<Body>,
-        version: Version,
-        method: &Method,
-        keep_alive: bool,
-        upload: &mut Option<Box<Upload>>,
-        sent: &mut u64,
-    ) -> io::Result<bool> {
         let (parts, body) = response.into_parts();
+        outcome.status = parts.status;
         let size = body.size();
-        let ending = encode::ending(version, method, parts.status, size);
-        let keep_alive = keep_alive && ending != Ending::Close;
+        let ending = encode::ending(version, &method, parts.status, size);
+        let last = self
+            .context
+            .limits
+            .requests
+            .is_some_and(|limit| self.served >= limit);
+        // Whether a body that a 100 was owed for comes or not, nobody can tell.
+        let owes_continue = upload.as_ref().is_some_and(|upload| upload.owes_continue());
+        let keep_alive = keep_alive
+            && !failed
+            && !last
+            && !owes_continue
+            && ending != Ending::Close
+            && !parts.headers.get(CONNECTION).is_some_and(says_close)
+            && !self.transport.open.is_ending();
         let head = Head {
             version,
             status: parts.status,
@@ -379,27 +295,67 @@ where
             keep_alive,
         };
         head.encode(self.transport.output.buffer());
-        if ending == Ending::NoBody {
-            return Ok(keep_alive);
-        }
         let complete = match body.kind {
+            _ if ending == Ending::NoBody => true,
             Kind::Empty => true,
-            Kind::Bytes(bytes) => {
-                if bytes.len() <= COPY_UP_TO {
-                    self.transport.output.buffer().extend_from_slice(&bytes);
-                } else {
-                    self.transport.flush_with(&bytes).await?;
-                }
-                *sent += bytes.len() as u64;
+            Kind::Bytes(bytes) if bytes.len() <= COPY_UP_TO => {
+                self.transport.output.buffer().extend_from_slice(&bytes);
+                outcome.body_bytes += bytes.len() as u64;
                 true
             }
-            Kind::File(part) => self.send_file(part, sent).await?,
+            Kind::Bytes(bytes) => {
+                self.transport.flush_with(&bytes).await?;
+                outcome.body_bytes += bytes.len() as u64;
+                true
+            }
+            Kind::File(part) => self.send_file(part, &mut outcome.body_bytes).await?,
             kind @ (Kind::Incoming(_) | Kind::Stream(_)) => {
                 // Boxed, as it is rare and would make every connection larger.
-                Box::pin(self.send_stream(Body { kind }, ending, upload, sent)).await?
+                let sent = &mut outcome.body_bytes;
+                Box::pin(self.send_stream(Body { kind }, ending, &mut upload, sent)).await?
             }
         };
-        Ok(keep_alive && complete)
+        Ok((keep_alive && complete, upload))
+    }
+
+    /// Gives the request its body, if one follows the head.
+    fn attach_body(
+        &self,
+        request: &mut Request<Body>,
+        framing: Framing,
+        expects_continue: bool,
+    ) -> Pending {
+        let size = match framing {
+            Framing::None => return None,
+            Framing::Length(length) => Some(length),
+            Framing::Chunked => None,
+        };
+        let (feed, incoming) = incoming::channel(size);
+        *request.body_mut() = Body::incoming(incoming);
+        Some(Box::new(Upload::new(
+            feed,
+            framing,
+            expects_continue,
+            &self.context,
+        )))
+    }
+
+    /// What the client is told when its handler has no response.
+    fn internal_error(&self, handled: Option<Handled>) -> Response<Body> {
+        let counters = self.transport.open.counters();
+        match handled {
+            Some(Handled::Failed(error)) => {
+                Counters::count(&counters.errors);
+                tracing::error!(error, "a handler failed");
+            }
+            _ => {
+                Counters::count(&counters.panics);
+                tracing::error!("a handler panicked");
+            }
+        }
+        let mut response = Response::new(Body::from("500 Internal Server Error\n"));
+        *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+        response
     }
 
     /// Sends part of a file; whether it was all there.
@@ -427,7 +383,7 @@ where
         &mut self,
         mut body: Body,
         ending: Ending,
-        upload: &mut Option<Box<Upload>>,
+        upload: &mut Pending,
         sent: &mut u64,
     ) -> io::Result<bool> {
         let mut left = match ending {
@@ -435,8 +391,12 @@ where
             _ => u64::MAX,
         };
         loop {
-            let next = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx));
-            let data = match drive(&mut self.transport, upload, next).await? {
+            let mut next = None;
+            drive(&mut self.transport, upload, |cx| {
+                Pin::new(&mut body).poll_frame(cx).map(|frame| next = frame)
+            })
+            .await?;
+            let data = match next {
                 None => break,
                 Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
                 Some(Err(error)) => {
@@ -513,23 +473,28 @@ where
     }
 }
 
-/// What is known of an exchange whose connection was lost.
-struct Lost {
-    status: StatusCode,
-    body_bytes: u64,
+/// What a handler came to.
+enum Handled {
+    Response(Response<Body>),
+    Failed(String),
+    Panicked,
 }
 
-/// Why there is no response.
-enum Failure {
-    Io(io::Error),
-    /// The handler panicked or failed.
-    Handler,
-}
-
-fn internal_error() -> Response<Body> {
-    let mut response = Response::new(Body::from("500 Internal Server Error\n"));
-    *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
-    response
+/// Polls a handler. A panic goes no further.
+fn poll_handler<B, E>(
+    future: Pin<&mut impl Future<Output = Result<Response<B>, E>>>,
+    cx: &mut std::task::Context<'_>,
+) -> Poll<Handled>
+where
+    B: Into<Body>,
+    E: std::fmt::Display,
+{
+    match catch_unwind(AssertUnwindSafe(|| future.poll(cx))) {
+        Ok(Poll::Pending) => Poll::Pending,
+        Ok(Poll::Ready(Ok(response))) => Poll::Ready(Handled::Response(response.map(Into::into))),
+        Ok(Poll::Ready(Err(error))) => Poll::Ready(Handled::Failed(error.to_string())),
+        Err(_) => Poll::Ready(Handled::Panicked),
+    }
 }
 
 fn says_close(value: &HeaderValue) -> bool {
@@ -540,23 +505,21 @@ fn says_close(value: &HeaderValue) -> bool {
     options.any(|option| option.eq_ignore_ascii_case(b"close"))
 }
 
-/// Waits for `future`, which is the handler's, and moves the request's body on meanwhile. What is owed to the client is
-/// written first, unless the future is ready at once.
-async fn drive<T>(
+/// Polls what is the handler's until it is ready, and moves the request's body on meanwhile. What is owed to the client is
+/// written first, unless it is ready at once.
+async fn drive(
     transport: &mut Transport,
-    upload: &mut Option<Box<Upload>>,
-    future: impl Future<Output = T>,
-) -> io::Result<T> {
-    let mut future = pin!(future);
-    let first = poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await;
-    if let Poll::Ready(output) = first {
-        return Ok(output);
+    upload: &mut Pending,
+    mut poll: impl FnMut(&mut std::task::Context<'_>) -> Poll<()>,
+) -> io::Result<()> {
+    if poll_fn(|cx| Poll::Ready(poll(cx))).await.is_ready() {
+        return Ok(());
     }
     transport.flush().await?;
     poll_fn(|cx| {
         loop {
-            if let Poll::Ready(output) = future.as_mut().poll(cx) {
-                return Poll::Ready(Ok(output));
+            if poll(cx).is_ready() {
+                return Poll::Ready(Ok(()));
             }
             let Some(upload) = upload else {
                 return Poll::Pending;

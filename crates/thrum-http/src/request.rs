@@ -6,11 +6,11 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};
 use thrum_parse::Span;
 use thrum_parse::http::{RequestHead, Version};
 
-use crate::Reject;
+use crate::{Body, Reject};
 
-/// A request without its body, and what its head says of the connection.
+/// A request with an empty body, and what its head says of the connection.
 pub(crate) struct Received {
-    pub(crate) request: Request<()>,
+    pub(crate) request: Request<Body>,
     pub(crate) framing: Framing,
     /// The client waits for a 100 before it sends the body.
     pub(crate) expects_continue: bool,
@@ -55,7 +55,7 @@ pub(crate) fn receive(head: &RequestHead, bytes: &Bytes) -> Result<Received, Rej
     let uri = target(&method, slice(bytes, head.target))?;
     control.check_host(head.version, bytes, &uri)?;
 
-    let mut request = Request::new(());
+    let mut request = Request::new(Body::empty());
     *request.method_mut() = method;
     *request.uri_mut() = uri;
     *request.version_mut() = match head.version {
