@@ -109,15 +109,14 @@ impl<'a, const N: usize> Parser<'a> for Tag<N> {
 
     #[inline(always)]
     fn parse(&self, i: &mut In<'a>) -> Parsed<&'a [u8]> {
-        let rest = i.rest();
-        if let Some((head, _)) = rest.split_first_chunk::<N>() {
-            if head == self.0 {
+        if let Some(next) = i.next_bytes::<N>() {
+            if next == self.0 {
                 i.consume(N);
-                return Ok(head);
+                return Ok(next);
             }
-        } else if self.0.starts_with(rest) {
+        } else if self.0.starts_with(i.rest()) {
             i.expected(i.position(), || Expected::Tag(self.0));
-            return Err(i.short(Need::bytes(N - rest.len())));
+            return Err(i.short(Need::bytes(N - i.rest().len())));
         }
         i.expected(i.position(), || Expected::Tag(self.0));
         Err(i.fail(Reason::Unexpected))
@@ -317,18 +316,15 @@ impl<'a> Parser<'a> for EndOfInput {
 
 #[inline(always)]
 fn one(i: &mut In<'_>, matches: impl Fn(u8) -> bool, expected: Expected) -> Parsed<u8> {
+    if let Some(byte) = i.next_byte()
+        && matches(byte)
+    {
+        i.consume(1);
+        return Ok(byte);
+    }
+    i.expected(i.position(), || expected);
     match i.next_byte() {
-        Some(byte) if matches(byte) => {
-            i.consume(1);
-            Ok(byte)
-        }
-        Some(_) => {
-            i.expected(i.position(), || expected);
-            Err(i.fail(Reason::Unexpected))
-        }
-        None => {
-            i.expected(i.position(), || expected);
-            Err(i.short(Need::bytes(1)))
-        }
+        Some(_) => Err(i.fail(Reason::Unexpected)),
+        None => Err(i.short(Need::bytes(1))),
     }
 }

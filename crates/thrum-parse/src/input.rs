@@ -125,6 +125,12 @@ impl<'a> In<'a> {
         self.buffer.get(self.position).copied()
     }
 
+    /// The next `N` bytes, if the buffer has them.
+    #[inline(always)]
+    pub fn next_bytes<const N: usize>(&self) -> Option<&'a [u8; N]> {
+        self.buffer.get(self.position..)?.first_chunk()
+    }
+
     /// Goes on by `count` bytes, or to the end of the buffer.
     #[inline(always)]
     pub fn advance(&mut self, count: usize) {
@@ -171,7 +177,7 @@ impl<'a> In<'a> {
         let start = slice
             .as_ptr()
             .addr()
-            .saturating_sub(self.buffer.as_ptr().addr());
+            .wrapping_sub(self.buffer.as_ptr().addr());
         Span {
             start: offset(start),
             end: offset(start + slice.len()),
@@ -213,6 +219,8 @@ impl<'a> In<'a> {
     /// Goes back to `start` after a look ahead that matched.
     #[inline(always)]
     pub(crate) fn rewind(&mut self, start: usize) {
+        #[cfg(test)]
+        AHEAD.set(AHEAD.get() + self.position - start);
         self.position = start;
     }
 
@@ -276,10 +284,12 @@ fn offset(position: usize) -> u32 {
 #[inline(always)]
 pub(crate) fn examined(_count: usize) {
     #[cfg(test)]
-    EXAMINED.with(|total| total.set(total.get() + _count));
+    EXAMINED.set(EXAMINED.get() + _count);
 }
 
 #[cfg(test)]
 thread_local! {
     pub(crate) static EXAMINED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    /// How many of them a grammar looked at on purpose before it consumed them.
+    pub(crate) static AHEAD: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }

@@ -40,7 +40,7 @@
 //! calls [`In::commit`] after each step: a restart goes back no further, what lies before may be released, and no
 //! alternative reaches behind it. What a grammar found so far belongs into the caller's storage; nothing of a parser
 //! survives a restart. [`http::HeadParser`] shows the whole pattern in one screen, and keeps its promise by a test:
-//! *every byte is examined at most twice, however the input is cut into pieces.*
+//! *every byte is passed over at most twice, however the input is cut into pieces.*
 //!
 //! Keeping the state of every combinator instead, so that each could go on in the middle, was rejected: it makes whole
 //! input pay for pieces. Starting over at the first byte was rejected too: it lets a client that sends one byte a time

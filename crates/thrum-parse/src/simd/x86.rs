@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::kernel::{Block, run_end};
+use super::kernel::{Block, run};
 use crate::ByteSet;
 use crate::set::Upper;
 
@@ -21,33 +21,33 @@ pub(super) fn has_avx2() -> bool {
 /// # Safety
 /// The machine has SSSE3.
 #[target_feature(enable = "ssse3")]
-pub(super) unsafe fn with_ssse3<R>(run: impl FnOnce() -> R) -> R {
-    run()
+pub(super) unsafe fn with_ssse3<R>(parse: impl FnOnce() -> R) -> R {
+    parse()
 }
 
 /// # Safety
 /// The machine has AVX2, BMI1 and BMI2.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-pub(super) unsafe fn with_avx2<R>(run: impl FnOnce() -> R) -> R {
-    run()
+pub(super) unsafe fn with_avx2<R>(parse: impl FnOnce() -> R) -> R {
+    parse()
 }
 
 /// # Safety
 /// The machine has SSSE3.
 #[inline]
 #[target_feature(enable = "ssse3")]
-pub(super) unsafe fn run_end_ssse3(set: &ByteSet, buffer: &[u8], from: usize) -> usize {
+pub(super) unsafe fn run_ssse3<'a>(set: &ByteSet, buffer: &'a [u8], from: usize) -> &'a [u8] {
     // SAFETY: the caller's promise.
-    unsafe { run_end::<__m128i>(set, buffer, from) }
+    unsafe { run::<__m128i>(set, buffer, from) }
 }
 
 /// # Safety
 /// The machine has AVX2, BMI1 and BMI2.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-pub(super) unsafe fn run_end_avx2(set: &ByteSet, buffer: &[u8], from: usize) -> usize {
+pub(super) unsafe fn run_avx2<'a>(set: &ByteSet, buffer: &'a [u8], from: usize) -> &'a [u8] {
     // SAFETY: the caller's promise.
-    unsafe { run_end::<__m256i>(set, buffer, from) }
+    unsafe { run::<__m256i>(set, buffer, from) }
 }
 
 /// Entry `n` is the bit of high nibble `n` in a set's maps.
