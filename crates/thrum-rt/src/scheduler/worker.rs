@@ -196,6 +196,7 @@ impl Worker {
             self.queue.push(runnable);
         }
         self.turn(Some(Duration::ZERO));
+        self.share();
     }
 
     fn take_injected(&self) -> Option<Runnable> {
@@ -266,6 +267,15 @@ impl Worker {
         scheduler.sleepers.wake_up(seat);
         // Whoever runs must be watched.
         scheduler.bell.ring_if_asleep();
+        self.share();
+    }
+
+    /// Has another worker wake up, if there is more to do than one task. Only once this one's seat is marked awake, or it
+    /// would wake itself.
+    fn share(&self) {
+        if self.queue.len() > 1 {
+            self.scheduler.notify();
+        }
     }
 
     /// Takes a turn of the reactor, unless somebody else has it.
@@ -275,9 +285,5 @@ impl Worker {
             return;
         };
         reactor.turn(&mut turn, limit);
-        drop(turn);
-        if self.queue.len() > 1 {
-            self.scheduler.notify();
-        }
     }
 }
