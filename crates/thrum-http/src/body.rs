@@ -11,6 +11,7 @@ use bytes::{Bytes, BytesMut};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use thiserror::Error;
 
+use crate::Reject;
 use crate::incoming::Incoming;
 
 /// A body: nothing, bytes, part of a file, what a client is sending, or any [`http_body::Body`].
@@ -272,7 +273,7 @@ pub enum BodyError {
     TooLarge,
     /// Its chunks are malformed.
     #[error("the body is malformed: {0}")]
-    Malformed(&'static str),
+    Malformed(Reject),
     /// It does not come, or too slowly.
     #[error("the body comes too slowly")]
     TooSlow,

@@ -1,16 +1,19 @@
 //! The chunked transfer coding (RFC 9112 section 7.1): taking it apart and putting it together, without I/O.
 
-use thrum_parse::http::{ChunkError, ChunkLine, Status, chunk_line, trailers};
+use thrum_parse::http::{ChunkError, ChunkLine, ChunkParser, Field, Status, TrailerParser};
+
+use crate::Reject;
 
 /// Trailer fields that are allowed. They are parsed and dropped, never merged into the head.
 const MAX_TRAILERS: usize = 32;
 
 /// Where a chunked body is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Decoder {
     state: State,
-    /// Bytes that a chunk line or the trailer section may have.
-    line_limit: usize,
+    lines: ChunkParser,
+    trailers: TrailerParser,
+    fields: Vec<Field>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -36,74 +39,50 @@ pub(crate) enum Piece {
 }
 
 impl Decoder {
-    pub(crate) fn new(line_limit: usize) -> Self {
+    /// A decoder at the start of a body. `line_bytes`: what a chunk line may have, and the trailer section.
+    pub(crate) fn new(line_bytes: usize) -> Self {
         Self {
             state: State::Line,
-            line_limit,
+            lines: ChunkParser::new(line_bytes),
+            trailers: TrailerParser::new(line_bytes, MAX_TRAILERS),
+            fields: Vec::new(),
         }
     }
 
     /// Looks at what comes next. The caller takes away what the answer says, and asks again.
-    pub(crate) fn next(&mut self, buffer: &[u8]) -> Result<Piece, &'static str> {
+    pub(crate) fn next(&mut self, buffer: &[u8]) -> Result<Piece, Reject> {
         match self.state {
-            State::Line => match chunk_line(buffer, self.line_limit).map_err(describe)? {
+            State::Line => match self.lines.parse(buffer)? {
                 None => Ok(Piece::Need),
+                Some(ChunkLine { size: 0, consumed }) => self.framing(consumed, State::Trailers),
                 Some(ChunkLine { size, consumed }) => {
-                    self.state = if size == 0 {
-                        State::Trailers
-                    } else {
-                        State::Data { left: size }
-                    };
-                    Ok(Piece::Framing(consumed))
+                    self.framing(consumed, State::Data { left: size })
                 }
             },
-            State::Data { left: 0 } => {
-                self.state = State::DataEnd;
-                self.next(buffer)
-            }
             State::Data { .. } if buffer.is_empty() => Ok(Piece::Need),
             State::Data { left } => {
                 let data = left.min(buffer.len() as u64);
-                self.state = State::Data { left: left - data };
+                self.state = match left - data {
+                    0 => State::DataEnd,
+                    left => State::Data { left },
+                };
                 Ok(Piece::Data(data as usize))
             }
-            State::DataEnd
-                if b"\r\n".starts_with(&buffer[..buffer.len().min(1)]) && buffer.len() < 2 =>
-            {
-                Ok(Piece::Need)
-            }
-            State::DataEnd if buffer.starts_with(b"\r\n") => {
-                self.state = State::Line;
-                Ok(Piece::Framing(2))
-            }
-            State::DataEnd => Err("a chunk is longer than its size says"),
-            State::Trailers => self.trailers(buffer),
+            State::DataEnd if buffer.starts_with(b"\r\n") => self.framing(2, State::Line),
+            State::DataEnd if b"\r\n".starts_with(buffer) => Ok(Piece::Need),
+            State::DataEnd => Err(ChunkError::BadEnd.into()),
+            State::Trailers => match self.trailers.parse(buffer, &mut self.fields) {
+                Ok(Status::Complete { consumed }) => self.framing(consumed, State::Done),
+                Ok(Status::Partial) => Ok(Piece::Need),
+                Err(error) => Err(Reject::Trailers(error)),
+            },
             State::Done => Ok(Piece::Done),
         }
     }
 
-    fn trailers(&mut self, buffer: &[u8]) -> Result<Piece, &'static str> {
-        let window = &buffer[..buffer.len().min(self.line_limit)];
-        match trailers(window, MAX_TRAILERS, &mut Vec::new()) {
-            Ok(Status::Complete { consumed }) => {
-                self.state = State::Done;
-                Ok(Piece::Framing(consumed))
-            }
-            Ok(Status::Partial) if window.len() == self.line_limit => {
-                Err("the trailers are too large")
-            }
-            Ok(Status::Partial) => Ok(Piece::Need),
-            Err(_) => Err("a trailer is malformed"),
-        }
-    }
-}
-
-fn describe(error: ChunkError) -> &'static str {
-    match error {
-        ChunkError::BadSize => "a chunk size is no hexadecimal number that fits 64 bits",
-        ChunkError::BadExtension => "a chunk extension is malformed",
-        ChunkError::BadEnd => "a chunk line does not end in CRLF",
-        ChunkError::TooLong => "a chunk line is too long",
+    fn framing(&mut self, consumed: usize, next: State) -> Result<Piece, Reject> {
+        self.state = next;
+        Ok(Piece::Framing(consumed))
     }
 }
 
@@ -134,7 +113,7 @@ mod tests {
     use super::*;
 
     /// Decodes a body fed in pieces.
-    fn decode(bytes: &[u8], piece: usize) -> Result<Option<Vec<u8>>, &'static str> {
+    fn decode(bytes: &[u8], piece: usize) -> Result<Option<Vec<u8>>, Reject> {
         let mut decoder = Decoder::new(64);
         let (mut buffer, mut data) = (Vec::new(), Vec::new());
         for piece in bytes.chunks(piece) {

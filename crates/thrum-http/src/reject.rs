@@ -53,6 +53,9 @@ pub enum Reject {
     /// The chunks are malformed.
     #[error("{0}")]
     Chunk(#[from] ChunkError),
+    /// The trailers after the last chunk are malformed or too large.
+    #[error("after the body: {0}")]
+    Trailers(HeadError),
 }
 
 impl Reject {
@@ -65,6 +68,8 @@ impl Reject {
             Reject::Head(HeadError::TargetTooLong) => StatusCode::URI_TOO_LONG,
             Reject::Head(HeadError::UnsupportedVersion) => StatusCode::HTTP_VERSION_NOT_SUPPORTED,
             Reject::HeadTimeout => StatusCode::REQUEST_TIMEOUT,
+            // RFC 9112 section 3: a method longer than any that is implemented.
+            Reject::Head(HeadError::MethodTooLong) => StatusCode::NOT_IMPLEMENTED,
             Reject::Connect | Reject::UnsupportedTransferEncoding => StatusCode::NOT_IMPLEMENTED,
             Reject::UnsupportedExpectation => StatusCode::EXPECTATION_FAILED,
             Reject::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,

@@ -190,7 +190,10 @@ impl Upload {
                     }
                     Ok(Piece::Need) => return Ok(Step::Need),
                     Ok(Piece::Done) => return Ok(Step::Done),
-                    Err(why) => return Err(BodyError::Malformed(why)),
+                    Err(reject) => {
+                        transport.open.counters().reject(reject);
+                        return Err(BodyError::Malformed(reject));
+                    }
                 }
             },
         }

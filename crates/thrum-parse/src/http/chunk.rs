@@ -59,15 +59,6 @@ impl ChunkParser {
     }
 }
 
-/// Reads a chunk line of at most `line_bytes` in one go, for a line that is likely to be all there: called again with
-/// more, it starts over. See [`ChunkParser`].
-///
-/// # Errors
-/// What is wrong with the line.
-pub fn chunk_line(buffer: &[u8], line_bytes: usize) -> Result<Option<ChunkLine>, ChunkError> {
-    ChunkParser::new(line_bytes).parse(buffer)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,11 +92,13 @@ mod tests {
             ("5;a\nb\r\n", Err(BadEnd)),
             ("5;a=\"\n\"\r\n", Err(BadEnd)),
         ] {
-            let found = chunk_line(line.as_bytes(), 64).map(|line| line.map(|line| line.size));
+            let found = ChunkParser::new(64)
+                .parse(line.as_bytes())
+                .map(|line| line.map(|line| line.size));
             assert_eq!(found, expected, "{line:?}");
         }
         assert_eq!(
-            chunk_line(&[b"1;".as_slice(), &[b'a'; 62]].concat(), 64),
+            ChunkParser::new(64).parse(&[b"1;".as_slice(), &[b'a'; 62]].concat()),
             Err(TooLong)
         );
     }

@@ -67,16 +67,3 @@ impl TrailerParser {
         }
     }
 }
-
-/// Reads a trailer section of at most `most_fields` in one go, for a buffer that is bounded and all there: called again
-/// with more, it starts over. See [`TrailerParser`].
-///
-/// # Errors
-/// What is wrong with the section: any [`HeadError`] about fields.
-pub fn trailers(
-    buffer: &[u8],
-    most_fields: usize,
-    fields: &mut Vec<Field>,
-) -> Result<Status, HeadError> {
-    TrailerParser::new(usize::MAX, most_fields).parse(buffer, fields)
-}

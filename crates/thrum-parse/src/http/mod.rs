@@ -34,8 +34,8 @@ mod grammar;
 mod head;
 mod lines;
 
-pub use chunk::{ChunkLine, ChunkParser, chunk_line};
+pub use chunk::{ChunkLine, ChunkParser};
 pub use error::{ChunkError, HeadError};
-pub use fields::{Field, TrailerParser, trailers};
+pub use fields::{Field, TrailerParser};
 pub use grammar::METHOD_BYTES;
 pub use head::{HeadLimits, HeadParser, RequestHead, Status, Version, explain_head};
