@@ -2,15 +2,35 @@
 
 use std::cell::RefCell;
 
+use bytes::{Bytes, BytesMut};
+
 /// Buffers that a thread keeps for the next connection that needs one.
 const KEPT: usize = 64;
 
 /// An output buffer that grew beyond this is not kept.
 const KEPT_OUTPUT: usize = 64 * 1024;
 
+/// Bytes that are set aside for heads at a time.
+const HEAD_BLOCK: usize = 16 * 1024;
+
 thread_local! {
+    static HEADS: RefCell<BytesMut> = RefCell::new(BytesMut::new());
     static INPUTS: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
     static OUTPUTS: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Copies a request's head to where it can stay while the connection reads on.
+///
+/// Heads follow each other in one block of a thread, which is used again once all of them are gone. So a head that is gone
+/// soon costs a copy and no allocation.
+pub(crate) fn keep_head(head: &[u8]) -> Bytes {
+    HEADS.with_borrow_mut(|heads| {
+        if heads.capacity() - heads.len() < head.len() {
+            heads.reserve(HEAD_BLOCK.max(head.len()));
+        }
+        heads.extend_from_slice(head);
+        heads.split().freeze()
+    })
 }
 
 /// What was read and not used yet.

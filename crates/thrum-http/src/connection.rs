@@ -20,6 +20,7 @@ use thrum_parse::http::{HeadParser, RequestHead, Status};
 use tower_service::Service;
 
 use crate::body::{FilePart, Kind};
+use crate::buffer::keep_head;
 use crate::encode::{self, Ending, Head};
 use crate::incoming;
 use crate::observer::Exchange;
@@ -168,7 +169,7 @@ where
     /// Answers the request whose head is parsed. `Some`: the connection ends.
     async fn exchange(&mut self, length: usize) -> io::Result<Option<Ended>> {
         // The one copy of the head; the request's values and the observer's are slices of it.
-        let bytes = Bytes::copy_from_slice(&self.transport.input.bytes()[..length]);
+        let bytes = keep_head(&self.transport.input.bytes()[..length]);
         self.transport.input.consume(length);
         let received = match receive(&self.head, &bytes) {
             Ok(received) => received,
