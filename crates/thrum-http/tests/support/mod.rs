@@ -11,6 +11,7 @@ use thrum_http::{
 };
 use thrum_rt::net::{Shutdown, TcpListener, TcpStream};
 use thrum_rt::time::timeout;
+use tower_service::Service;
 
 /// Nothing here takes longer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -32,18 +33,31 @@ pub(crate) fn short() -> Server {
     Server::new().limits(limits).timeouts(timeouts)
 }
 
-/// Runs a test against a server, and ends both.
+/// Runs a test against a server of the common application, and ends both.
 pub(crate) fn with_server<F: Future<Output = ()>>(
     server: Server,
     test: impl FnOnce(SocketAddr, Server) -> F,
 ) {
+    with_service(server, service_fn(application), test);
+}
+
+/// Runs a test against a server of an application of its own, and ends both.
+pub(crate) fn with_service<S, F: Future<Output = ()>>(
+    server: Server,
+    service: S,
+    test: impl FnOnce(SocketAddr, Server) -> F,
+) where
+    S: Service<Request<Body>, Response = Response<Body>> + Clone + Send + 'static,
+    S::Future: Send,
+    S::Error: std::fmt::Display,
+{
     let runtime = thrum_rt::Runtime::builder().workers(2).build().unwrap();
     runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let serving = thrum_rt::spawn({
             let server = server.clone();
-            async move { server.serve(listener, service_fn(application)).await }
+            async move { server.serve(listener, service).await }
         });
         timeout(PATIENCE * 3, test(address, server.clone()))
             .await
