@@ -7,10 +7,17 @@ use crate::Reject;
 /// Trailer fields that are allowed. They are parsed and dropped, never merged into the head.
 const MAX_TRAILERS: usize = 32;
 
+/// Bytes of the longest chunk line without an extension: 16 digits and CRLF. What a line has beyond is counted as one.
+const PLAIN_LINE: usize = 18;
+
 /// Where a chunked body is.
 #[derive(Debug)]
 pub(crate) struct Decoder {
     state: State,
+    /// Bytes that a chunk line, the trailer section, or the extensions of all chunks together may have.
+    line_bytes: usize,
+    /// Bytes of extensions so far.
+    extensions: usize,
     lines: ChunkParser,
     trailers: TrailerParser,
     fields: Vec<Field>,
@@ -39,10 +46,13 @@ pub(crate) enum Piece {
 }
 
 impl Decoder {
-    /// A decoder at the start of a body. `line_bytes`: what a chunk line may have, and the trailer section.
+    /// A decoder at the start of a body. `line_bytes`: what a chunk line may have, the trailer section,
+    /// and the extensions of all chunks together.
     pub(crate) fn new(line_bytes: usize) -> Self {
         Self {
             state: State::Line,
+            line_bytes,
+            extensions: 0,
             lines: ChunkParser::new(line_bytes),
             trailers: TrailerParser::new(line_bytes, MAX_TRAILERS),
             fields: Vec::new(),
@@ -54,6 +64,10 @@ impl Decoder {
         match self.state {
             State::Line => match self.lines.parse(buffer)? {
                 None => Ok(Piece::Need),
+                // Each line is within its limit, but a body of one byte a chunk must not cost a line's worth for each.
+                Some(ChunkLine { consumed, .. }) if self.extended(consumed) => {
+                    Err(ChunkError::TooLong.into())
+                }
                 Some(ChunkLine { size: 0, consumed }) => self.framing(consumed, State::Trailers),
                 Some(ChunkLine { size, consumed }) => {
                     self.framing(consumed, State::Data { left: size })
@@ -78,6 +92,12 @@ impl Decoder {
             },
             State::Done => Ok(Piece::Done),
         }
+    }
+
+    /// Counts a line's extensions; whether that is too much.
+    fn extended(&mut self, consumed: usize) -> bool {
+        self.extensions += consumed.saturating_sub(PLAIN_LINE);
+        self.extensions > self.line_bytes
     }
 
     fn framing(&mut self, consumed: usize, next: State) -> Result<Piece, Reject> {

@@ -146,6 +146,8 @@ where
                 {
                     Ok(Status::Complete { consumed }) => return Ok(Next::Head(consumed)),
                     Ok(Status::Partial) => {}
+                    // The empty line that some clients send behind a body (RFC 9112 section 2.2).
+                    Err(_) if eof && transport.input.bytes() == b"\r\n" => return Ok(Next::End),
                     Err(error) => return Ok(Next::Refused(error.into())),
                 }
             } else if eof {
@@ -223,8 +225,10 @@ where
             return Ok(None);
         }
         self.transport.flush().await?;
-        // Requests that came with the last one are not answered, and must not destroy its answer.
-        let unread = unread || !self.transport.input.is_empty();
+        // Requests that came with the last one or since are not answered, and must not destroy its answer.
+        let unread = unread
+            || !self.transport.input.is_empty()
+            || matches!(self.transport.read(), Ok(Some(1..)));
         Ok(Some(if unread { Ended::Unread } else { Ended::Clean }))
     }
 
@@ -246,12 +250,13 @@ where
         // Errors become text at once: they need not be `Send`. The response is put in its place and not handed on from poll
         // to poll: it is large, and moving it shows.
         let mut handled = None;
-        let ready = poll_fn(|cx| {
-            self.service
-                .poll_ready(cx)
-                .map_err(|error| error.to_string())
-        });
-        match ready.await {
+        let mut ready = Ok(());
+        drive(&mut self.transport, &mut None, |cx| {
+            let polled = self.service.poll_ready(cx);
+            polled.map(|result| ready = result.map_err(|error| error.to_string()))
+        })
+        .await?;
+        match ready {
             Err(error) => handled = Some(Handled::Failed(error)),
             Ok(()) => match catch_unwind(AssertUnwindSafe(|| self.service.call(request))) {
                 Err(_) => handled = Some(Handled::Panicked),
@@ -265,7 +270,10 @@ where
             },
         }
         let (response, failed) = match handled {
-            Some(Handled::Response(response)) => (response, false),
+            // An interim status is no answer: the client would take the next response for this one.
+            Some(Handled::Response(response)) if !response.status().is_informational() => {
+                (response, false)
+            }
             other => (self.internal_error(other), true),
         };
 
@@ -278,6 +286,13 @@ where
             .limits
             .requests
             .is_some_and(|limit| self.served >= limit);
+        // A response that may be made of the request's body will ask for it, and then its own head is sent already.
+        if ending != Ending::NoBody
+            && matches!(body.kind, Kind::Incoming(_) | Kind::Stream(_))
+            && let Some(upload) = &mut upload
+        {
+            upload.continue_if_held(&mut self.transport);
+        }
         // Whether a body that a 100 was owed for comes or not, nobody can tell.
         let owes_continue = upload.as_ref().is_some_and(|upload| upload.owes_continue());
         let keep_alive = keep_alive
@@ -285,7 +300,7 @@ where
             && !last
             && !owes_continue
             && ending != Ending::Close
-            && !parts.headers.get(CONNECTION).is_some_and(says_close)
+            && !parts.headers.get_all(CONNECTION).iter().any(says_close)
             && !self.transport.open.is_ending();
         let head = Head {
             version,
@@ -299,6 +314,8 @@ where
         let complete = match body.kind {
             _ if ending == Ending::NoBody => true,
             Kind::Empty => true,
+            // Its head must not wait for more (MSG_MORE) that does not come.
+            Kind::File(part) if part.length == 0 => true,
             Kind::Bytes(bytes) if bytes.len() <= COPY_UP_TO => {
                 self.transport.output.buffer().extend_from_slice(&bytes);
                 outcome.body_bytes += bytes.len() as u64;
@@ -349,6 +366,11 @@ where
                 Counters::count(&counters.errors);
                 tracing::error!(error, "a handler failed");
             }
+            Some(Handled::Response(response)) => {
+                Counters::count(&counters.errors);
+                let status = response.status().as_u16();
+                tracing::error!(status, "a handler answered with an interim status");
+            }
             _ => {
                 Counters::count(&counters.panics);
                 tracing::error!("a handler panicked");
@@ -392,11 +414,23 @@ where
             _ => u64::MAX,
         };
         loop {
-            let mut next = None;
+            let mut next = Ok(None);
             drive(&mut self.transport, upload, |cx| {
-                Pin::new(&mut body).poll_frame(cx).map(|frame| next = frame)
+                let poll = AssertUnwindSafe(|| Pin::new(&mut body).poll_frame(cx));
+                match catch_unwind(poll) {
+                    Ok(polled) => polled.map(|frame| next = Ok(frame)),
+                    Err(panic) => {
+                        next = Err(panic);
+                        Poll::Ready(())
+                    }
+                }
             })
             .await?;
+            let Ok(next) = next else {
+                Counters::count(&self.transport.open.counters().panics);
+                tracing::error!("a response body panicked");
+                return Ok(false);
+            };
             let data = match next {
                 None => break,
                 Some(Ok(frame)) => frame.into_data().unwrap_or_default(),

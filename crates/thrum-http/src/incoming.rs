@@ -115,6 +115,11 @@ impl Feed {
         Poll::Pending
     }
 
+    /// Whether the handler has dropped its end.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.slot.lock().abandoned
+    }
+
     pub(crate) fn chunk(&self, chunk: Bytes) {
         self.tell(|state| state.chunk = Some(chunk));
     }

@@ -16,7 +16,7 @@ pub struct Limits {
     pub target_bytes: usize,
     /// Bytes of a request body. Default: 10 MiB. Beyond it: 413.
     pub body_bytes: u64,
-    /// Bytes of a chunk line with its extension, and of a trailer section. Default: 4 KiB. Beyond it: 400.
+    /// Bytes of a chunk line, of the chunk extensions of a whole body, and of a trailer section. Default: 4 KiB. Beyond it: 400.
     pub chunk_line_bytes: usize,
     /// Bytes of a body that the handler left unread which are read to keep the connection. Default: 64 KiB. Beyond it the
     /// connection is closed.

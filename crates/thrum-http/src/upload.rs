@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::io;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, ready};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use thrum_rt::time::Deadline;
@@ -23,8 +23,10 @@ pub(crate) struct Upload {
     /// The client waits for a 100 before it sends anything.
     owes_continue: bool,
     received: u64,
-    /// The pace is measured from the first wait on.
-    began: Option<Instant>,
+    /// Since when the handler and the connection wait for data. Time that the handler takes is not the client's.
+    waiting: Option<Instant>,
+    /// How long they have waited before that.
+    waited: Duration,
     deadline: Deadline,
     context: Arc<Context>,
 }
@@ -64,7 +66,8 @@ impl Upload {
             rest,
             owes_continue,
             received: 0,
-            began: None,
+            waiting: None,
+            waited: Duration::ZERO,
             deadline,
             context: context.clone(),
         }
@@ -77,6 +80,14 @@ impl Upload {
 
     pub(crate) fn owes_continue(&self) -> bool {
         self.owes_continue
+    }
+
+    /// Sends the 100 that is owed while it can be sent, if somebody holds the body and may still ask for it.
+    pub(crate) fn continue_if_held(&mut self, transport: &mut Transport) {
+        if self.owes_continue && !self.feed.is_abandoned() {
+            self.owes_continue = false;
+            transport.output.buffer().extend_from_slice(CONTINUE);
+        }
     }
 
     /// Gives the handler more, if it waits for more. Ready: it has been given something.
@@ -106,7 +117,10 @@ impl Upload {
             match self.take(transport)? {
                 Step::Data(data) => {
                     self.received += data.len() as u64;
-                    self.deadline.set(self.context.timeouts.body);
+                    self.owes_continue = false; // the client has not waited for it
+                    if let Some(since) = self.waiting.take() {
+                        self.waited += since.elapsed();
+                    }
                     return Poll::Ready(Ok(Some(data)));
                 }
                 Step::Done => {
@@ -116,10 +130,7 @@ impl Upload {
                 Step::Need => {}
             }
             if std::mem::take(&mut self.owes_continue) {
-                transport
-                    .output
-                    .buffer()
-                    .extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
+                transport.output.buffer().extend_from_slice(CONTINUE);
             }
             ready!(transport.poll_flush(cx)).map_err(lost)?;
             ready!(self.poll_read(transport, cx))?;
@@ -132,7 +143,7 @@ impl Upload {
         transport: &mut Transport,
         cx: &mut TaskContext<'_>,
     ) -> Poll<Result<(), BodyError>> {
-        let began = *self.began.get_or_insert_with(|| {
+        let since = *self.waiting.get_or_insert_with(|| {
             self.deadline.set(self.context.timeouts.body);
             Instant::now()
         });
@@ -147,7 +158,7 @@ impl Upload {
             return Poll::Ready(Err(self.too_slow(transport)));
         }
         let timeouts = &self.context.timeouts;
-        let elapsed = began.elapsed();
+        let elapsed = self.waited + since.elapsed();
         let due = elapsed.as_secs().saturating_mul(timeouts.body_rate);
         if elapsed > timeouts.body_grace && self.received < due {
             return Poll::Ready(Err(self.too_slow(transport)));
@@ -226,6 +237,8 @@ impl Upload {
         Ok(false)
     }
 }
+
+const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 fn lost(error: io::Error) -> BodyError {
     match error.kind() {
