@@ -131,6 +131,8 @@ impl Worker {
     }
 
     fn stand_up(&self) {
+        // It may have marked the seat awake after its successor had gone to sleep there: that one looks again.
+        self.seat().reactor.interrupt();
         self.seat.set(None);
         self.give_away();
     }
@@ -193,6 +195,15 @@ impl Worker {
     fn look_around(&self) {
         self.polls.set(0);
         if let Some(runnable) = self.take_injected() {
+            self.queue.push(runnable);
+        }
+        // Tasks that a thread took just before it noticed that it had lost its seat.
+        let superseded = self
+            .scheduler
+            .members
+            .iter()
+            .filter(|member| member.is_superseded());
+        for runnable in superseded.filter_map(|member| member.steal_into(&self.queue)) {
             self.queue.push(runnable);
         }
         self.turn(Some(Duration::ZERO));
