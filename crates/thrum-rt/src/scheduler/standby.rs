@@ -17,7 +17,8 @@ const WARM: usize = 2;
 /// How long a standby beyond [`WARM`] waits for work.
 const RETIRE_AFTER: Duration = Duration::from_secs(10);
 
-/// The priority of a thread that computes in one poll: the lowest, about 1.5 % of the CPU beside one other.
+/// The priority of a thread that computes in one poll, where SCHED_IDLE is not to be had: about 1.5 % of the CPU beside one
+/// other.
 const LOWEST: i32 = 19;
 
 /// How a stuck thread was found.
@@ -260,18 +261,35 @@ fn assign(member: &Member, assignment: Assignment) {
 fn lower(member: &Member) {
     let Some(thread) = thread(member) else { return };
     member.mark_lowered();
-    if let Err(error) = setpriority_process(Some(thread), LOWEST) {
+    let lowered = set_policy(thread, libc::SCHED_IDLE)
+        .and_then(|()| Ok(setpriority_process(Some(thread), LOWEST)?));
+    if let Err(error) = lowered {
         tracing::debug!(%error, "the priority of a computing thread could not be lowered");
     }
 }
 
 /// Gives a thread its priority back, which takes CAP_SYS_NICE or a high RLIMIT_NICE. Without, it is not used again.
 fn raise(member: &Member) -> bool {
-    let raised = setpriority_process(thread(member), 0).is_ok();
+    let Some(thread) = thread(member) else {
+        return false;
+    };
+    let raised = setpriority_process(Some(thread), 0).is_ok()
+        && set_policy(thread, libc::SCHED_OTHER).is_ok();
     if raised {
         member.clear_lowered();
     }
     raised
+}
+
+/// Sets how a thread is scheduled. Beside SCHED_IDLE any other thread gets the CPU the moment that it wants it; beside nice
+/// 19 alone it may wait for the end of a slice, up to 4 ms.
+fn set_policy(thread: Pid, policy: libc::c_int) -> io::Result<()> {
+    let parameters = libc::sched_param { sched_priority: 0 };
+    // SAFETY: the parameters are valid for the call, which keeps nothing of them.
+    match unsafe { libc::sched_setscheduler(thread.as_raw_nonzero().get(), policy, &parameters) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 /// Linux takes a thread's number where POSIX has a process's.
