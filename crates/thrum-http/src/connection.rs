@@ -4,7 +4,6 @@
 //! without a buffer. Requests are answered one after the other, in their order; while a handler is not done, nothing is read
 //! but the body that it asks for.
 
-use std::future::{Future, poll_fn};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
@@ -22,6 +21,7 @@ use tower_service::Service;
 use crate::body::{FilePart, Kind};
 use crate::buffer::keep_head;
 use crate::encode::{self, Ending, Head};
+use crate::handler::{Handled, Pending, drive, poll_handler};
 use crate::incoming;
 use crate::observer::Exchange;
 use crate::request::{Framing, Received, receive};
@@ -105,9 +105,6 @@ struct Outcome {
     status: StatusCode,
     body_bytes: u64,
 }
-
-/// A request's body that may still be on its way. Boxed, as most requests have none.
-type Pending = Option<Box<Upload>>;
 
 impl<S, B> Connection<S>
 where
@@ -508,61 +505,10 @@ where
     }
 }
 
-/// What a handler came to.
-enum Handled {
-    Response(Response<Body>),
-    Failed(String),
-    Panicked,
-}
-
-/// Polls a handler. A panic goes no further.
-fn poll_handler<B, E>(
-    future: Pin<&mut impl Future<Output = Result<Response<B>, E>>>,
-    cx: &mut std::task::Context<'_>,
-) -> Poll<Handled>
-where
-    B: Into<Body>,
-    E: std::fmt::Display,
-{
-    match catch_unwind(AssertUnwindSafe(|| future.poll(cx))) {
-        Ok(Poll::Pending) => Poll::Pending,
-        Ok(Poll::Ready(Ok(response))) => Poll::Ready(Handled::Response(response.map(Into::into))),
-        Ok(Poll::Ready(Err(error))) => Poll::Ready(Handled::Failed(error.to_string())),
-        Err(_) => Poll::Ready(Handled::Panicked),
-    }
-}
-
 fn says_close(value: &HeaderValue) -> bool {
     let mut options = value
         .as_bytes()
         .split(|&byte| byte == b',')
         .map(<[u8]>::trim_ascii);
     options.any(|option| option.eq_ignore_ascii_case(b"close"))
-}
-
-/// Polls what is the handler's until it is ready, and moves the request's body on meanwhile. What is owed to the client is
-/// written first, unless it is ready at once.
-async fn drive(
-    transport: &mut Transport,
-    upload: &mut Pending,
-    mut poll: impl FnMut(&mut std::task::Context<'_>) -> Poll<()>,
-) -> io::Result<()> {
-    if poll_fn(|cx| Poll::Ready(poll(cx))).await.is_ready() {
-        return Ok(());
-    }
-    transport.flush().await?;
-    poll_fn(|cx| {
-        loop {
-            if poll(cx).is_ready() {
-                return Poll::Ready(Ok(()));
-            }
-            let Some(upload) = upload else {
-                return Poll::Pending;
-            };
-            if upload.poll(transport, cx).is_pending() {
-                return Poll::Pending;
-            }
-        }
-    })
-    .await
 }

@@ -19,7 +19,8 @@
 //! | `server` | [`Server`]: accepting, counting, ending |
 //! | `connection` | one connection, from its first byte to its last, top to bottom |
 //! | `request` | from a parsed head to a request, or a [`Reject`]; how its body is framed |
-//! | `incoming`, `chunked` | a request's body on its way to the handler |
+//! | `handler` | waiting for the handler |
+//! | `upload`, `incoming`, `chunked` | a request's body on its way to the handler |
 //! | `encode`, `date` | a response's head |
 //! | `body` | [`Body`] |
 //! | `transport`, `buffer` | the socket with its deadlines; buffers that idle connections do not hold |
@@ -32,6 +33,7 @@ mod chunked;
 mod connection;
 mod date;
 mod encode;
+mod handler;
 mod incoming;
 mod limits;
 mod observer;
