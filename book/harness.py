@@ -1,6 +1,7 @@
 """Starting servers, loading them, and reading what they cost."""
 
 import contextlib
+import math
 import os
 import re
 import shutil
@@ -31,8 +32,13 @@ def free_port() -> int:
 def build(source: str) -> Path | None:
     """Builds a peer's program; none if its compiler is missing."""
     path = BOOK / "peers" / source
-    binary = BOOK / "out" / path.stem
-    compilers = {".c": ["cc", "-O2", "-o", binary, path], ".go": ["go", "build", "-o", binary, path]}
+    out = BOOK / "out"
+    binary = out / f"{path.stem}-{path.suffix[1:]}"
+    compilers = {
+        ".c": ["cc", "-O2", "-o", binary, path],
+        ".go": ["go", "build", "-o", binary, path],
+        ".hs": ["ghc", "-O2", "-threaded", "-rtsopts", "-v0", "-outputdir", out / "hs", "-o", binary, path],
+    }
     command = compilers[path.suffix]
     if missing(command[0]):
         print(f"skipped: {source} ({command[0]} is not installed)")
@@ -173,8 +179,10 @@ def milliseconds(text: str) -> float:
     return float(number) * {"us": 0.001, "ms": 1, "s": 1000, "m": 60000}[unit]
 
 
-def load(target: Server, path: str, connections: int, seconds: float, script: str | None = None) -> Load:
-    """Loads a server from the second core."""
+def load(
+    target: Server, path: str, connections: int, seconds: float, script: str | None = None, may_starve: bool = False
+) -> Load:
+    """Loads a server from the second core. One that answers nothing is an error, unless it may starve."""
     command = ["taskset", "-c", str(min(1, os.cpu_count() - 1)), "wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency"]
     if script:
         command += ["-s", BOOK / "peers" / script]
@@ -182,6 +190,8 @@ def load(target: Server, path: str, connections: int, seconds: float, script: st
     output = subprocess.run([*command, target.url(path)], capture_output=True, text=True, check=True).stdout
     after = target.cpu_seconds()
     requests = int(re.search(r"(\d+) requests in", output)[1])
+    if requests == 0 and may_starve:
+        return Load(rate=0, p99_ms=math.inf, cpu_us=math.inf, user_us=math.inf)
     if "Non-2xx" in output or requests == 0:
         raise SystemExit(f"{target.name} does not answer as it should:\n{output}")
     return Load(
@@ -193,8 +203,10 @@ def load(target: Server, path: str, connections: int, seconds: float, script: st
 
 
 def spread(values: list[float], digits: int = 2) -> str:
-    """The median, and the least and most in brackets."""
+    """The median, and the least and most in brackets; "none" if all are infinite, as the wait of a client never answered."""
     low, middle, high = min(values), statistics.median(values), max(values)
+    if math.isinf(low):
+        return "none"
     return f"{middle:,.{digits}f} [{low:,.{digits}f} .. {high:,.{digits}f}]"
 
 
@@ -204,22 +216,24 @@ class Result:
 
     columns: list[str]
     rows: list[list[str]] = field(default_factory=list)
-    bars: list[tuple[str, float, str, float]] = field(default_factory=list)
+    bars: list[tuple[str, list[float], str, float]] = field(default_factory=list)
     raw: dict = field(default_factory=dict)
 
     def row(self, *cells: str):
         self.rows.append(list(cells))
 
-    def at_most(self, what: str, measured: float, bar: float):
+    def at_most(self, what: str, measured: list[float], bar: float):
+        """The median of what was measured, a figure a round, is at most the bar."""
         self.bars.append((what, measured, "at most", bar))
 
-    def at_least(self, what: str, measured: float, bar: float):
+    def at_least(self, what: str, measured: list[float], bar: float):
         self.bars.append((what, measured, "at least", bar))
 
     @staticmethod
     def holds(bar) -> bool:
         _, measured, relation, limit = bar
-        return measured <= limit if relation == "at most" else measured >= limit
+        middle = statistics.median(measured)
+        return middle <= limit if relation == "at most" else middle >= limit
 
     def failed(self) -> list[str]:
         return [bar[0] for bar in self.bars if not self.holds(bar)]
@@ -233,7 +247,7 @@ class Result:
             print(line(row))
         for bar in self.bars:
             what, measured, relation, limit = bar
-            print(f"{'holds' if self.holds(bar) else 'MISSED'}: {what}: {measured:.2f}, {relation} {limit:g}")
+            print(f"{'holds' if self.holds(bar) else 'MISSED'}: {what}: {spread(measured)}, {relation} {limit:g}")
 
     def figures(self) -> dict:
         bars = [dict(zip(("what", "measured", "relation", "bar"), bar)) for bar in self.bars]
@@ -276,4 +290,4 @@ def compare(table: Result, results, what: str, mine: str, other: str, bar: float
         return
     values = ratios([getattr(load, of) for load in results[mine]], [getattr(load, of) for load in results[other]])
     add = table.at_least if least else table.at_most
-    add(f"{what}, {mine} to {other}", statistics.median(values), bar)
+    add(f"{what}, {mine} to {other}", values, bar)

@@ -6,6 +6,9 @@ from contextlib import ExitStack
 
 from harness import compare, cost_table, in_turns, load, pong_servers
 
+NEEDS = ["taskset", "wrk"]
+MEANING = """The system calls are shared by twenty requests, so that what is left is what the server itself spends on each."""
+
 
 def run(options):
     with ExitStack() as stack:

@@ -6,6 +6,10 @@ from contextlib import ExitStack
 
 from harness import compare, cost_table, free_port, in_turns, lighttpd, load, missing, nginx, one_worker, scratch, server, thrum
 
+NEEDS = ["taskset", "wrk"]
+MEANING = """A small file rides in the same write as its head, instead of a sendfile of its own. The log is formatted into a buffer that
+another thread writes, so that no request waits for a disk."""
+
 
 def run(options):
     with scratch() as folder, ExitStack() as stack:

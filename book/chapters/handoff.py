@@ -7,7 +7,14 @@ import threading
 import time
 from contextlib import ExitStack
 
-from harness import Result, build, free_port, load, one_worker, ratios, server, spread, thrum
+from harness import BOOK, Result, build, free_port, load, missing, one_worker, ratios, server, spread, thrum
+
+NEEDS = ["taskset", "wrk", "curl"]
+MEANING = """An event loop cannot leave a handler that computes, and a scheduler that preempts it gives it a whole slice each time. thrum
+moves everybody else to another OS thread and lets the slow one have what CPU is left.
+
+At one connection a core that is alone falls asleep between requests, and one that also computes does not: there a ratio
+above 1 is the machine's doing. `floor_epoll` gains too beside a loop of the idle class."""
 
 
 def slow(url: str, took: list):
@@ -25,6 +32,12 @@ def run(options):
         if go := build("fast_slow.go"):
             port = free_port()
             servers.append(stack.enter_context(server("Go", [go, port], port, {"GOMAXPROCS": "1"})))
+        if missing("node"):
+            print("skipped: node (not installed)")
+        else:
+            port = free_port()
+            command = ["node", BOOK / "peers" / "fast_slow.js", port]
+            servers.append(stack.enter_context(server("node", command, port)))
         for target in servers:
             for connections in (1, 32):
                 alone, beside, took = [], [], []
@@ -33,7 +46,7 @@ def run(options):
                     hog = threading.Thread(target=slow, args=(target.url("/fib/45"), took))
                     hog.start()
                     time.sleep(0.2)
-                    beside.append(load(target, "/", connections, options.seconds))
+                    beside.append(load(target, "/", connections, options.seconds, may_starve=True))
                     hog.join()
                 kept = ratios([load.rate for load in beside], [load.rate for load in alone])
                 table.row(
@@ -48,6 +61,6 @@ def run(options):
                 table.raw[f"{target.name} {connections}"] = {"kept": kept, "slow_s": took}
                 if target.name == "thrum":
                     bar = {1: 0.90, 32: 0.75}[connections]
-                    table.at_least(f"kept at {connections} connections", sorted(kept)[len(kept) // 2], bar)
-                    table.at_most(f"the slow one finishes, s", max(took), 120)
+                    table.at_least(f"kept at {connections} connections", kept, bar)
+                    table.at_most(f"the slow one finishes beside {connections}, s", [max(took)], 120)
     return table

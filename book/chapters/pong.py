@@ -6,6 +6,10 @@ from contextlib import ExitStack
 
 from harness import compare, cost_table, in_turns, load, pong_servers
 
+NEEDS = ["taskset", "wrk"]
+MEANING = """Most of a request is the kernel: a read, a write, and its share of a wait. What is above the floor is parsing, the response
+head, and the scheduler."""
+
 
 def run(options):
     with ExitStack() as stack:

@@ -13,11 +13,11 @@ func main() {
 	start, stop, done := make([]chan struct{}, n), make([]chan struct{}, n), make(chan struct{}, n)
 	for i := range start {
 		start[i], stop[i] = make(chan struct{}, 1), make(chan struct{}, 1)
-		go func() {
+		go func(i int) {
 			<-start[i]
 			<-stop[i]
 			done <- struct{}{}
-		}()
+		}(i)
 	}
 	fmt.Println("Created", n)
 	for i := range start {
