@@ -24,7 +24,7 @@ use crate::encode::{self, Ending, Head};
 use crate::handler::{Handled, Pending, drive, poll_handler};
 use crate::incoming;
 use crate::observer::Exchange;
-use crate::request::{Framing, Received, receive};
+use crate::request::{Framing, Terms, receive};
 use crate::server::{Counters, Open};
 use crate::transport::{Awaited, Transport};
 use crate::upload::Upload;
@@ -170,11 +170,12 @@ where
         // The one copy of the head; the request's values and the observer's are slices of it.
         let bytes = keep_head(&self.transport.input.bytes()[..length]);
         self.transport.input.consume(length);
-        let received = match receive(&self.head, &bytes) {
-            Ok(received) => received,
+        let mut request = Request::new(Body::empty());
+        let terms = match receive(&self.head, &bytes, &mut request) {
+            Ok(terms) => terms,
             Err(reject) => return self.refuse(reject, &bytes).await.map(Some),
         };
-        if let Framing::Length(length) = received.framing
+        if let Framing::Length(length) = terms.framing
             && length > self.context.limits.body_bytes
         {
             return self.refuse(Reject::BodyTooLarge, &bytes).await.map(Some);
@@ -186,7 +187,7 @@ where
             status: StatusCode::INTERNAL_SERVER_ERROR,
             body_bytes: 0,
         };
-        let answered = self.answer(received, &mut outcome).await;
+        let answered = self.answer(request, terms, &mut outcome).await;
         if let (Some(observer), Some(begin)) = (&self.context.observer, begin) {
             observer.finished(&Exchange {
                 peer: self.transport.open.peer,
@@ -232,15 +233,15 @@ where
     /// Has the handler answer, and sends what it says. Whether the connection can go on, and what is left of the body.
     async fn answer(
         &mut self,
-        received: Received,
+        mut request: Request<Body>,
+        terms: Terms,
         outcome: &mut Outcome,
     ) -> io::Result<(bool, Pending)> {
-        let Received {
-            mut request,
+        let Terms {
             framing,
             expects_continue,
             keep_alive,
-        } = received;
+        } = terms;
         let (version, method) = (request.version(), request.method().clone());
         let mut upload = self.attach_body(&mut request, framing, expects_continue);
 

@@ -2,15 +2,15 @@
 
 use bytes::Bytes;
 use http::uri::Authority;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};
+use http::{HeaderName, HeaderValue, Method, Request, Uri};
 use thrum_parse::Span;
-use thrum_parse::http::{RequestHead, Version};
+use thrum_parse::http::{HeadError, RequestHead, Version};
 
 use crate::{Body, Reject};
 
-/// A request with an empty body, and what its head says of the connection.
-pub(crate) struct Received {
-    pub(crate) request: Request<Body>,
+/// What a request's head says of the connection.
+#[derive(Clone, Copy)]
+pub(crate) struct Terms {
     pub(crate) framing: Framing,
     /// The client waits for a 100 before it sends the body.
     pub(crate) expects_continue: bool,
@@ -37,34 +37,32 @@ struct Control {
     expects_continue: bool,
 }
 
-/// Makes a request of a head. `bytes` are those of the head; the request's values are slices of them.
-pub(crate) fn receive(head: &RequestHead, bytes: &Bytes) -> Result<Received, Reject> {
-    let mut headers = HeaderMap::with_capacity(head.headers().len());
+/// Fills a request in from a head. `bytes` are those of the head; the request's values are slices of them. It is filled in
+/// where it is, as moving it shows.
+pub(crate) fn receive(
+    head: &RequestHead,
+    bytes: &Bytes,
+    request: &mut Request<Body>,
+) -> Result<Terms, Reject> {
+    request.headers_mut().reserve(head.headers().len());
     let mut control = Control::default();
     for field in head.headers() {
         let (name, value) = (field.name.of(bytes), field.value.of(bytes));
         control.note(name, value, field.value, head.version)?;
-        let name =
-            HeaderName::from_bytes(name).map_err(|_| thrum_parse::http::HeadError::BadName)?;
+        let name = HeaderName::from_bytes(name).map_err(|_| HeadError::BadName)?;
         let value = HeaderValue::from_maybe_shared(slice(bytes, field.value))
-            .map_err(|_| thrum_parse::http::HeadError::BadValue)?;
-        headers.append(name, value);
+            .map_err(|_| HeadError::BadValue)?;
+        request.headers_mut().append(name, value);
     }
     let framing = control.framing()?;
-    let method = method(head.method.of(bytes));
-    let uri = target(&method, slice(bytes, head.target))?;
-    control.check_host(head.version, bytes, &uri)?;
-
-    let mut request = Request::new(Body::empty());
-    *request.method_mut() = method;
-    *request.uri_mut() = uri;
+    *request.method_mut() = method(head.method.of(bytes));
+    *request.uri_mut() = target(request.method(), slice(bytes, head.target))?;
+    control.check_host(head.version, bytes, request.uri())?;
     *request.version_mut() = match head.version {
         Version::Http10 => http::Version::HTTP_10,
         Version::Http11 => http::Version::HTTP_11,
     };
-    *request.headers_mut() = headers;
-    Ok(Received {
-        request,
+    Ok(Terms {
         framing,
         expects_continue: control.expects_continue && framing != Framing::None,
         keep_alive: match head.version {
@@ -273,12 +271,28 @@ fn slice(bytes: &Bytes, span: Span) -> Bytes {
 mod tests {
     use super::*;
 
+    struct Received {
+        request: Request<Body>,
+        framing: Framing,
+        keep_alive: bool,
+    }
+
     fn parse(text: &str) -> Result<Received, Reject> {
         let bytes = Bytes::copy_from_slice(text.as_bytes());
         let mut head = RequestHead::new();
         let mut parser = thrum_parse::http::HeadParser::new(Default::default());
         parser.parse(&bytes, true, &mut head)?;
-        receive(&head, &bytes)
+        let mut request = Request::new(Body::empty());
+        let Terms {
+            framing,
+            keep_alive,
+            ..
+        } = receive(&head, &bytes, &mut request)?;
+        Ok(Received {
+            request,
+            framing,
+            keep_alive,
+        })
     }
 
     #[test]
