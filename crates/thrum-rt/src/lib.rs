@@ -45,6 +45,7 @@ pub mod signal;
 pub mod sync;
 mod task;
 pub mod time;
+mod waiting;
 mod watchdog;
 
 pub use metrics::metrics;

@@ -13,6 +13,7 @@ use pin_project_lite::pin_project;
 
 use crate::context;
 use crate::scheduler::{Scheduler, Worker};
+use crate::waiting::{self, Waiting};
 
 /// What every task carries.
 pub(crate) struct Meta {
@@ -148,6 +149,9 @@ impl<T> Future for JoinHandle<T> {
             State::Aborting(cancel) => cancel.as_mut().poll(cx),
             State::Detached => unreachable!("a handle is detached only when dropped"),
         };
+        if polled.is_pending() {
+            waiting::note(Waiting::Task);
+        }
         polled.map(|output| match output {
             Some(Ok(output)) => Ok(output),
             Some(Err(payload)) => Err(JoinError::Panicked(payload)),

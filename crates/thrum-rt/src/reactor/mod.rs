@@ -13,7 +13,7 @@ mod table;
 mod wheel;
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
@@ -28,6 +28,7 @@ use self::wheel::Wheel;
 use crate::budget;
 use crate::shim::{Mutex, MutexGuard};
 use crate::time::clock;
+use crate::waiting::{self, Waiting};
 
 /// One I/O manager.
 pub(crate) struct Reactor {
@@ -230,10 +231,14 @@ impl<T: AsFd> Registered<T> {
             return Poll::Pending;
         }
         if self.source().wait(direction, cx.waker()) {
-            Poll::Ready(())
-        } else {
-            Poll::Pending
+            return Poll::Ready(());
         }
+        let fd = self.get().as_fd().as_raw_fd();
+        waiting::note(match direction {
+            Direction::Read => Waiting::Readable(fd),
+            Direction::Write => Waiting::Writable(fd),
+        });
+        Poll::Pending
     }
 
     /// Tries an operation, and remembers when it says that it would block.

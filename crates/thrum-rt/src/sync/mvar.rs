@@ -6,6 +6,7 @@ use std::future::Future;
 use std::task::{Context, Poll, Waker};
 
 use crate::shim::{Mutex, MutexGuard};
+use crate::waiting::{self, Waiting};
 
 /// A variable that holds one value or none: [`take`](Self::take) waits until it is full, [`put`](Self::put) until it is
 /// empty. It serves as a lock, a channel of one place, or a signal.
@@ -183,6 +184,7 @@ impl<T, R, F: FnMut(&mut State<T>) -> Option<R>> Future for Wait<'_, T, F> {
         let replaced = state.queue.enter(&mut this.ticket, this.kind, cx.waker());
         drop(state);
         drop(replaced);
+        waiting::note(Waiting::Variable);
         Poll::Pending
     }
 }

@@ -19,6 +19,7 @@ use pin_project_lite::pin_project;
 pub use self::deadline::Deadline;
 use self::timer::Timer;
 use crate::budget;
+use crate::waiting::{self, Waiting};
 
 /// The wall clock's time since 1970, up to 10 ms old, for a fraction of the price of [`std::time::SystemTime::now`]: for time
 /// stamps in whole seconds.
@@ -73,6 +74,7 @@ impl Future for Sleep {
         if !armed {
             self.timer = Some(Timer::arm(self.at_ms, cx.waker()));
         }
+        waiting::note(Waiting::Until(self.at_ms));
         Poll::Pending
     }
 }
