@@ -2,7 +2,8 @@
 
 use proc_macro::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 
-/// Makes an `async fn main` the main function: its body runs inside `thrum::block_on`.
+/// Makes an `async fn main` the main function: its body runs inside `thrum::block_on`, on a runtime that writes what every
+/// task is doing to standard error when the process gets SIGUSR1.
 ///
 /// ```ignore
 /// #[thrum::main]
@@ -39,10 +40,10 @@ pub fn main(arguments: TokenStream, function: TokenStream) -> TokenStream {
     }
 }
 
-/// `::thrum::block_on(async move { body })`
+/// `::thrum::run_main(async move { body })`
 fn run(body: Group) -> TokenStream {
     let future = TokenStream::from_iter([ident("async"), ident("move"), body.into()]);
-    let mut call = path(&["thrum", "block_on"]);
+    let mut call = path(&["thrum", "run_main"]);
     call.extend([TokenTree::Group(Group::new(Delimiter::Parenthesis, future))]);
     call
 }

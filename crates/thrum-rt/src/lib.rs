@@ -7,6 +7,7 @@
 //! | `shim` | atomics and locks, swapped for the model checker's in its builds |
 //! | `reactor` | one I/O manager: an epoll set, its registrations, its timer wheel |
 //! | `scheduler` | seats, run queues, parking, standby threads: who runs what, where |
+//! | `registry` | the list of all tasks, for dumps, aborts and the end |
 //! | `watchdog` | notices a worker stuck in one poll and has its seat handed off |
 //! | [`runtime`](Runtime) | starts and stops all of it; [`block_on`] |
 //! | [`task`](spawn) | [`spawn`], [`JoinHandle`], [`yield_now`], [`blocking`] |
@@ -36,9 +37,11 @@ mod waiters;
 
 mod budget;
 mod context;
+pub mod dump;
 pub mod metrics;
 pub mod net;
 mod reactor;
+mod registry;
 mod runtime;
 mod scheduler;
 pub mod signal;
@@ -48,6 +51,12 @@ pub mod time;
 mod waiting;
 mod watchdog;
 
-pub use metrics::metrics;
+pub use dump::{Dump, dump};
+pub use metrics::{Metrics, metrics};
+#[doc(hidden)]
+pub use runtime::run_main;
 pub use runtime::{Builder, Runtime, block_on};
-pub use task::{JoinError, JoinHandle, PanicPayload, blocking, spawn, yield_now};
+pub use scheduler::Hog;
+pub use task::{
+    AbortHandle, JoinError, JoinHandle, PanicPayload, blocking, spawn, spawn_named, yield_now,
+};

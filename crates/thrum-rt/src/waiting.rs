@@ -6,7 +6,6 @@ use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::pin::pin;
-use std::task::Poll;
 
 /// What a task waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +123,10 @@ pub(crate) fn take_note() -> u64 {
     NOTE.replace(0)
 }
 
+#[expect(
+    dead_code,
+    reason = "for the primitives that are made of other crates' futures"
+)]
 /// Waits for `future`, leaving a note each time it is pending.
 pub(crate) async fn on<F: Future>(waiting: Waiting, future: F) -> F::Output {
     let mut future = pin!(future);

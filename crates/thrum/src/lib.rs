@@ -30,8 +30,10 @@
 pub use thrum_http as http;
 pub use thrum_macros::main;
 pub use thrum_parse as parse;
+#[doc(hidden)]
+pub use thrum_rt::run_main;
 #[doc(inline)]
 pub use thrum_rt::{
-    Builder, JoinError, JoinHandle, Runtime, block_on, blocking, metrics, net, signal, spawn, sync,
-    time, yield_now,
+    AbortHandle, Builder, Dump, Hog, JoinError, JoinHandle, Metrics, Runtime, block_on, blocking,
+    dump, metrics, net, signal, spawn, spawn_named, sync, time, yield_now,
 };

@@ -39,6 +39,7 @@
 //! * A queue for each seat: then a hand-off would change its producer, which is the same.
 //! * Waking a parked worker to serve a stuck neighbour's reactor: it would have to wait on two.
 
+mod hogs;
 mod last_in;
 mod member;
 mod seat;
@@ -48,23 +49,30 @@ mod worker;
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::time::Duration;
 
 use crossbeam_deque::{Injector, Steal};
 
-pub(crate) use self::member::{Member, Members};
+pub use self::hogs::Hog;
+use self::hogs::Hogs;
+pub(crate) use self::member::{Histogram, Member, Members};
 pub(crate) use self::seat::Seat;
 use self::sleepers::Sleepers;
 use self::standby::Standbys;
 pub(crate) use self::standby::Verdict;
 pub(crate) use self::worker::Worker;
 use crate::reactor::Reactor;
+use crate::registry;
 use crate::task::Runnable;
 use crate::watchdog::Bell;
 
+static NEXT_NUMBER: AtomicU32 = AtomicU32::new(0);
+
 /// What all threads of a runtime share.
 pub(crate) struct Scheduler {
+    /// Tells this runtime from the others of the process.
+    pub(crate) number: u32,
     pub(crate) seats: Box<[Seat]>,
     pub(crate) members: Members,
     injector: Injector<Runnable>,
@@ -77,6 +85,7 @@ pub(crate) struct Scheduler {
     ended: AtomicBool,
     next_reactor: AtomicUsize,
     pub(crate) counts: Counts,
+    pub(crate) hogs: Hogs,
 }
 
 /// What has happened since the start.
@@ -85,6 +94,10 @@ pub(crate) struct Counts {
     pub(crate) steals: AtomicU64,
     pub(crate) hand_offs: AtomicU64,
     pub(crate) at_cap: AtomicU64,
+    /// Hand-offs of hogs that were back at once.
+    pub(crate) wasted: AtomicU64,
+    /// The slice, as the watchdog has adapted it.
+    pub(crate) slice_us: AtomicU64,
 }
 
 impl Scheduler {
@@ -94,6 +107,7 @@ impl Scheduler {
             .map(|_| Seat::new())
             .collect::<io::Result<_>>()?;
         Ok(Self {
+            number: NEXT_NUMBER.fetch_add(1, Ordering::Relaxed) & registry::MAX_RUNTIME,
             seats,
             members: Members::new(workers + max_threads),
             injector: Injector::new(),
@@ -104,6 +118,7 @@ impl Scheduler {
             ended: AtomicBool::new(false),
             next_reactor: AtomicUsize::new(0),
             counts: Counts::default(),
+            hogs: Hogs::default(),
         })
     }
 
@@ -154,6 +169,11 @@ impl Scheduler {
         !self.injector.is_empty()
     }
 
+    /// How many tasks wait in the injector.
+    pub(crate) fn injected(&self) -> usize {
+        self.injector.len()
+    }
+
     /// The next reactor in turn.
     pub(crate) fn any_reactor(&self) -> Arc<Reactor> {
         let next = self.next_reactor.fetch_add(1, Ordering::Relaxed);
@@ -169,7 +189,7 @@ impl Scheduler {
     }
 
     /// Ends the runtime: every worker ends after the poll it is in. Waits for them, but for those that are stuck no longer
-    /// than `grace`; then drops all tasks. Returns how many threads were left behind.
+    /// than `grace`; then drops all tasks, in the order of spawning. Returns how many threads were left behind.
     pub(crate) fn end(&self, grace: Duration) -> usize {
         self.ended.store(true, Ordering::SeqCst);
         for seat in &self.seats {
@@ -181,8 +201,12 @@ impl Scheduler {
         left
     }
 
-    /// Drops the queued tasks and the wakers of those that wait, which drops these too.
+    /// Drops every task that no thread is polling: waking one now comes down to dropping it.
     fn drop_tasks(&self) {
+        for waker in registry::wakers(self.number) {
+            waker.wake();
+        }
+        // Those that were in a queue already.
         loop {
             match self.injector.steal() {
                 Steal::Success(runnable) => drop(runnable),
@@ -193,6 +217,7 @@ impl Scheduler {
         for member in self.members.iter() {
             member.drop_tasks();
         }
+        // Whoever waits without being a task, such as in a `block_on` of another runtime.
         for seat in &self.seats {
             seat.reactor.forget_waiters();
         }

@@ -1,11 +1,10 @@
 //! The loop of a worker thread.
 
 use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_deque::{Steal, Worker as Queue};
 
@@ -59,6 +58,7 @@ impl Worker {
             worker.sit_down(next);
             worker.run();
             worker.stand_up();
+            worker.scheduler.come_back(&worker.member);
             assignment = worker.scheduler.standbys.retire(&worker.member);
         }
         drop(entered);
@@ -110,7 +110,10 @@ impl Worker {
     /// Hands its seat over before it does what is known to block. False if this thread has none to hand over.
     pub(crate) fn hand_off_before_blocking(&self) -> bool {
         let seat = self.seat.get().filter(|_| self.polling.get());
-        seat.is_some_and(|seat| self.scheduler.hand_off(seat, &self.member, Verdict::Asleep))
+        seat.is_some_and(|seat| {
+            self.scheduler
+                .hand_off(seat, &self.member, Verdict::Asleep, true)
+        })
     }
 
     fn sit_down(&self, Assignment { seat, predecessor }: Assignment) {
@@ -166,17 +169,21 @@ impl Worker {
     }
 
     fn poll(&self, runnable: Runnable) {
-        self.polls.set(self.polls.get() + 1);
-        self.member
-            .activity
-            .begin_poll(runnable.metadata().spawned_at);
+        let polls = self.polls.get();
+        self.polls.set(polls + 1);
+        let record = runnable.metadata().record;
+        record.set_running(Some(self.member.id as u32));
+        let activity = &self.member.activity;
+        activity.begin_poll(record);
         budget::renew();
+        // The clock is read for one poll in each round: a sample is enough, and every poll would feel it.
+        let begun = (polls == 0).then(Instant::now);
         self.polling.set(true);
-        // The poll catches a panic of the future itself; this is for one in its destructor.
-        if catch_unwind(AssertUnwindSafe(|| runnable.run())).is_err() {
-            tracing::error!("a task panicked while it was dropped");
-        }
+        runnable.run();
         self.polling.set(false);
+        if let Some(begun) = begun {
+            activity.poll_times().add(begun.elapsed());
+        }
     }
 
     /// The next task of its own.
