@@ -31,7 +31,7 @@ fn it_says_what_each_task_waits_for() {
         spawn_named("taker", async move { taker.take().await });
         spawn_named("sleeper", sleep(Duration::from_secs(100)));
         let inner = spawn_named("pending", std::future::pending::<()>());
-        spawn_named("joiner", async move { inner.await });
+        spawn_named("joiner", inner);
         spawn_named("acceptor", async {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             listener.accept().await.map(drop)

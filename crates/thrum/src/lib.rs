@@ -28,12 +28,12 @@
 #![forbid(unsafe_code)]
 
 pub use thrum_http as http;
-pub use thrum_macros::main;
+pub use thrum_macros::{main, test};
 pub use thrum_parse as parse;
 #[doc(hidden)]
 pub use thrum_rt::run_main;
 #[doc(inline)]
 pub use thrum_rt::{
     AbortHandle, Builder, Dump, Hog, JoinError, JoinHandle, Metrics, Runtime, block_on, blocking,
-    dump, metrics, net, signal, spawn, spawn_named, sync, time, yield_now,
+    dump, metrics, net, signal, spawn, spawn_named, sync, test, time, yield_now,
 };

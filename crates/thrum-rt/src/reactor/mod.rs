@@ -119,6 +119,11 @@ impl Reactor {
         }
     }
 
+    /// When the next timer needs attention, for a clock that waits for it to be told.
+    pub(crate) fn next_timer_ms(&self) -> Option<u64> {
+        self.timers.lock().wheel.next_ms()
+    }
+
     /// Ends the wait of a turn that is under way, or else of the next.
     pub(crate) fn interrupt(&self) {
         self.epoll.interrupt();

@@ -43,6 +43,7 @@ mod hogs;
 mod last_in;
 mod member;
 mod seat;
+mod simulate;
 mod sleepers;
 mod standby;
 mod worker;

@@ -186,6 +186,7 @@ impl Scheduler {
         verdict: Verdict,
         announced: bool,
     ) -> bool {
+        // A simulation's seat has no holder: nobody stands in for it.
         if self.seats[seat].holder() != Some(stuck.id) || stuck.is_superseded() || self.has_ended()
         {
             return false;

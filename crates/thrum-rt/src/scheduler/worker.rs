@@ -40,18 +40,7 @@ pub(crate) struct Worker {
 impl Worker {
     /// The life of a thread: it takes a seat, runs tasks until the seat is taken from it, waits for another.
     pub(super) fn live(scheduler: Arc<Scheduler>, member: Arc<Member>, first: Assignment) {
-        let queue = member.move_in();
-        let victim = Cell::new(member.id + 1);
-        let worker = Rc::new(Self {
-            scheduler,
-            member,
-            queue,
-            seat: Cell::new(None),
-            polls: Cell::new(0),
-            streak: Cell::new(0),
-            polling: Cell::new(false),
-            victim,
-        });
+        let worker = Rc::new(Self::new(scheduler, member));
         let entered = context::enter(Context::Worker(worker.clone()));
         let mut assignment = Some(first);
         while let Some(next) = assignment {
@@ -64,6 +53,34 @@ impl Worker {
         drop(entered);
         if let Ok(worker) = Rc::try_unwrap(worker).map_err(drop) {
             worker.member.move_out(worker.queue);
+        }
+    }
+
+    /// The worker of a simulation: it has the only seat, for good.
+    pub(super) fn alone(scheduler: Arc<Scheduler>) -> Rc<Self> {
+        let member = scheduler.members.claim().expect("nobody has a place yet");
+        let worker = Self::new(scheduler, member);
+        worker.seat.set(Some(0));
+        Rc::new(worker)
+    }
+
+    fn new(scheduler: Arc<Scheduler>, member: Arc<Member>) -> Self {
+        Self {
+            queue: member.move_in(),
+            victim: Cell::new(member.id + 1),
+            scheduler,
+            member,
+            seat: Cell::new(None),
+            polls: Cell::new(0),
+            streak: Cell::new(0),
+            polling: Cell::new(false),
+        }
+    }
+
+    /// Takes all the tasks that are ready, whichever queue they are in.
+    pub(super) fn take_ready(&self, ready: &mut Vec<Runnable>) {
+        while let Some(runnable) = self.next().or_else(|| self.take_injected()) {
+            ready.push(runnable);
         }
     }
 
@@ -168,7 +185,7 @@ impl Worker {
         }
     }
 
-    fn poll(&self, runnable: Runnable) {
+    pub(super) fn poll(&self, runnable: Runnable) {
         let polls = self.polls.get();
         self.polls.set(polls + 1);
         let record = runnable.metadata().record;
@@ -297,7 +314,7 @@ impl Worker {
     }
 
     /// Takes a turn of the reactor, unless somebody else has it.
-    fn turn(&self, limit: Option<Duration>) {
+    pub(super) fn turn(&self, limit: Option<Duration>) {
         let reactor = &self.seat().reactor;
         let Some(mut turn) = reactor.try_turn() else {
             return;
