@@ -110,3 +110,50 @@ impl Drop for Wait<'_> {
         drop(spent);
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::pin::pin;
+
+    use super::super::testing::{Wakes, poll};
+    use super::*;
+
+    const LEADER: Poll<BarrierWaitResult> = Poll::Ready(BarrierWaitResult { leader: true });
+    const FOLLOWER: Poll<BarrierWaitResult> = Poll::Ready(BarrierWaitResult { leader: false });
+
+    #[test]
+    fn the_last_one_opens_it_again_and_again() {
+        let barrier = Barrier::new(3);
+        for _ in 0..2 {
+            let (mut first, mut second) = (pin!(barrier.wait()), pin!(barrier.wait()));
+            let wakes = Wakes::new();
+            assert!(wakes.poll(first.as_mut()).is_pending());
+            assert!(wakes.poll(second.as_mut()).is_pending());
+            assert!(wakes.poll(second.as_mut()).is_pending(), "it counts once");
+            assert_eq!(poll(pin!(barrier.wait())), LEADER);
+            assert_eq!(wakes.count(), 2);
+            assert!(poll(pin!(barrier.wait())).is_pending(), "the next round");
+            assert_eq!(poll(first.as_mut()), FOLLOWER);
+            assert_eq!(poll(second.as_mut()), FOLLOWER);
+        }
+    }
+
+    #[test]
+    fn who_gives_up_does_not_count() {
+        let barrier = Barrier::new(2);
+        let mut gone = Box::pin(barrier.wait());
+        assert!(poll(gone.as_mut()).is_pending());
+        drop(gone);
+        let mut here = pin!(barrier.wait());
+        assert!(poll(here.as_mut()).is_pending());
+        assert_eq!(poll(pin!(barrier.wait())), LEADER);
+        assert_eq!(poll(here.as_mut()), FOLLOWER);
+    }
+
+    #[test]
+    fn a_barrier_for_one_is_open() {
+        for tasks in [0, 1] {
+            assert_eq!(poll(pin!(Barrier::new(tasks).wait())), LEADER);
+        }
+    }
+}

@@ -355,3 +355,142 @@ impl fmt::Display for TryRecvError {
 }
 
 impl Error for TryRecvError {}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::pin::pin;
+
+    use super::super::testing::{Wakes, poll};
+    use super::*;
+
+    #[test]
+    fn everyone_sees_every_message() {
+        let (sender, mut one) = channel(4);
+        let mut two = one.clone();
+        assert_eq!(sender.send("a"), Ok(2));
+        let mut three = sender.subscribe();
+        assert_eq!(sender.send("b"), Ok(3));
+        assert_eq!([one.len(), two.len(), three.len()], [2, 2, 1]);
+        for receiver in [&mut one, &mut two] {
+            assert_eq!(receiver.try_recv(), Ok("a"));
+        }
+        for receiver in [&mut one, &mut two, &mut three] {
+            assert_eq!(receiver.try_recv(), Ok("b"));
+            assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+        }
+    }
+
+    #[test]
+    fn a_message_wakes_all_who_wait() {
+        let (sender, mut one) = channel(4);
+        let mut two = sender.subscribe();
+        let wakes = Wakes::new();
+        let (mut first, mut second) = (pin!(one.recv()), pin!(two.recv()));
+        assert!(wakes.poll(first.as_mut()).is_pending());
+        assert!(wakes.poll(second.as_mut()).is_pending());
+        sender.send(1).unwrap();
+        assert_eq!(wakes.count(), 2);
+        assert_eq!(poll(first), Poll::Ready(Ok(1)));
+        assert_eq!(poll(second), Poll::Ready(Ok(1)));
+    }
+
+    #[test]
+    fn who_lags_is_told_how_much_it_missed() {
+        let (sender, mut slow) = channel(2);
+        let mut quick = sender.subscribe();
+        for number in 0..5 {
+            sender.send(number).unwrap();
+            assert_eq!(quick.try_recv(), Ok(number));
+        }
+        assert_eq!(slow.try_recv(), Err(TryRecvError::Lagged(3)));
+        assert_eq!(slow.try_recv(), Ok(3));
+        let mut other = slow.clone();
+        assert_eq!(slow.try_recv(), Ok(4));
+        sender.send(5).unwrap();
+        sender.send(6).unwrap();
+        assert_eq!(
+            poll(pin!(other.recv())),
+            Poll::Ready(Err(RecvError::Lagged(1)))
+        );
+        assert_eq!(poll(pin!(other.recv())), Poll::Ready(Ok(5)));
+        assert_eq!(slow.try_recv(), Ok(5));
+    }
+
+    #[test]
+    fn a_dropped_wait_loses_no_message() {
+        let (sender, mut receiver) = channel(4);
+        {
+            let mut wait = Box::pin(receiver.recv());
+            assert!(poll(wait.as_mut()).is_pending());
+            sender.send(1).unwrap();
+        }
+        assert_eq!(receiver.try_recv(), Ok(1));
+    }
+
+    #[test]
+    fn closing_comes_after_the_last_message() {
+        let (sender, mut receiver) = channel(4);
+        sender.clone().send(1).unwrap();
+        drop(sender);
+        assert_eq!(receiver.try_recv(), Ok(1));
+        assert_eq!(receiver.try_recv(), Err(TryRecvError::Closed));
+        assert_eq!(
+            poll(pin!(receiver.recv())),
+            Poll::Ready(Err(RecvError::Closed))
+        );
+    }
+
+    #[test]
+    fn the_end_wakes_who_waits() {
+        let (sender, mut receiver) = channel::<()>(4);
+        let (mut wait, wakes) = (pin!(receiver.recv()), Wakes::new());
+        assert!(wakes.poll(wait.as_mut()).is_pending());
+        drop(sender);
+        assert_eq!(wakes.count(), 1);
+        assert_eq!(poll(wait), Poll::Ready(Err(RecvError::Closed)));
+    }
+
+    #[test]
+    fn without_receivers_a_message_comes_back() {
+        let (sender, receiver) = channel(4);
+        drop(receiver);
+        assert_eq!(sender.send(1), Err(SendError(1)));
+        let mut late = sender.subscribe();
+        assert_eq!(sender.send(2), Ok(1));
+        assert_eq!(late.try_recv(), Ok(2));
+    }
+
+    #[test]
+    fn what_everyone_has_seen_is_dropped() {
+        let (sender, mut one) = channel(4);
+        let two = one.clone();
+        let message = Arc::new(());
+        sender.send(message.clone()).unwrap();
+        sender.send(message.clone()).unwrap();
+        one.try_recv().unwrap();
+        assert_eq!(Arc::strong_count(&message), 3);
+        drop(two);
+        assert_eq!(
+            Arc::strong_count(&message),
+            2,
+            "one has not seen the second"
+        );
+        one.try_recv().unwrap();
+        assert_eq!(Arc::strong_count(&message), 1);
+    }
+
+    #[test]
+    fn a_receiver_that_lags_may_go() {
+        let (sender, slow) = channel(2);
+        let mut quick = sender.subscribe();
+        for number in 0..5 {
+            sender.send(number).unwrap();
+        }
+        assert_eq!(slow.len(), 2);
+        drop(slow);
+        assert_eq!(quick.try_recv(), Err(TryRecvError::Lagged(3)));
+        assert_eq!(quick.try_recv(), Ok(3));
+        assert_eq!(quick.try_recv(), Ok(4));
+        assert!(quick.is_empty());
+    }
+}

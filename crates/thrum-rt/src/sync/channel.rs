@@ -212,3 +212,119 @@ fn poll_within_budget<R>(
     }
     polled
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::task::Waker;
+
+    use super::super::testing::{Wakes, poll};
+    use super::*;
+
+    #[test]
+    fn a_full_channel_has_its_sender_wait() {
+        let (sender, receiver) = bounded(1);
+        sender.try_send(1).unwrap();
+        assert_eq!(sender.try_send(2), Err(TrySendError::Full(2)));
+        let (mut send, wakes) = (pin!(sender.send(2)), Wakes::new());
+        assert!(wakes.poll(send.as_mut()).is_pending());
+        assert_eq!((receiver.len(), receiver.capacity()), (1, Some(1)));
+        assert_eq!(receiver.try_recv(), Ok(1));
+        assert_eq!(wakes.count(), 1);
+        assert_eq!(poll(send), Poll::Ready(Ok(())));
+        assert_eq!(receiver.try_recv(), Ok(2));
+        assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+    }
+
+    #[test]
+    fn a_dropped_receive_passes_its_message_on() {
+        let (sender, receiver) = unbounded();
+        let mut first = Box::pin(receiver.recv());
+        let mut second = pin!(receiver.recv());
+        let wakes = Wakes::new();
+        assert!(poll(first.as_mut()).is_pending());
+        assert!(wakes.poll(second.as_mut()).is_pending());
+        sender.try_send(1).unwrap();
+        drop(first);
+        assert_eq!(wakes.count(), 1);
+        assert_eq!(poll(second), Poll::Ready(Ok(1)));
+    }
+
+    #[test]
+    fn a_dropped_send_passes_its_room_on_and_sends_nothing() {
+        let (sender, receiver) = bounded(1);
+        sender.try_send(1).unwrap();
+        let mut first = Box::pin(sender.send(2));
+        let mut second = pin!(sender.send(3));
+        let wakes = Wakes::new();
+        assert!(poll(first.as_mut()).is_pending());
+        assert!(wakes.poll(second.as_mut()).is_pending());
+        assert_eq!(receiver.try_recv(), Ok(1));
+        drop(first);
+        assert_eq!(wakes.count(), 1);
+        assert!(poll(second).is_ready());
+        assert_eq!(receiver.try_recv(), Ok(3));
+        assert!(receiver.is_empty());
+    }
+
+    #[test]
+    fn a_closed_channel_is_emptied_first() {
+        let (sender, receiver) = bounded(2);
+        sender.try_send(1).unwrap();
+        assert!(receiver.close());
+        assert!(!sender.close(), "it was closed before");
+        assert!(sender.is_closed() && receiver.is_closed());
+        assert_eq!(sender.try_send(2), Err(TrySendError::Closed(2)));
+        assert_eq!(poll(pin!(sender.send(3))), Poll::Ready(Err(SendError(3))));
+        assert_eq!(poll(pin!(receiver.recv())), Poll::Ready(Ok(1)));
+        assert_eq!(poll(pin!(receiver.recv())), Poll::Ready(Err(Closed)));
+        assert_eq!(receiver.try_recv(), Err(TryRecvError::Closed));
+    }
+
+    #[test]
+    fn either_side_closes_it_by_going() {
+        let (sender, receiver) = unbounded::<()>();
+        let other = receiver.clone();
+        drop(receiver);
+        assert!(!sender.is_closed());
+        drop(other);
+        assert!(sender.is_closed());
+
+        let (sender, receiver) = unbounded::<()>();
+        let (mut wait, wakes) = (pin!(receiver.recv()), Wakes::new());
+        assert!(wakes.poll(wait.as_mut()).is_pending());
+        drop(sender);
+        assert_eq!(wakes.count(), 1);
+        assert_eq!(poll(wait), Poll::Ready(Err(Closed)));
+    }
+
+    #[test]
+    fn a_receiver_is_a_stream_that_ends() {
+        let (sender, mut receiver) = unbounded();
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(Pin::new(&mut receiver).poll_next(&mut cx).is_pending());
+        sender.try_send(1).unwrap();
+        drop(sender);
+        assert_eq!(
+            Pin::new(&mut receiver).poll_next(&mut cx),
+            Poll::Ready(Some(1))
+        );
+        assert_eq!(
+            Pin::new(&mut receiver).poll_next(&mut cx),
+            Poll::Ready(None)
+        );
+    }
+
+    #[test]
+    fn a_channel_that_is_never_empty_gives_way() {
+        let (sender, receiver) = unbounded();
+        for number in 0..100_000 {
+            sender.try_send(number).unwrap();
+        }
+        budget::renew();
+        let mut all = pin!(async { while receiver.recv().await.is_ok() {} });
+        let wakes = Wakes::new();
+        assert!(wakes.poll(all.as_mut()).is_pending());
+        assert_eq!(wakes.count(), 1, "to go on later");
+        assert!((1..100_000).contains(&receiver.len()));
+    }
+}

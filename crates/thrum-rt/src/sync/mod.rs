@@ -30,6 +30,8 @@ mod once_cell;
 pub mod oneshot;
 mod rwlock;
 mod semaphore;
+#[cfg(all(test, not(loom)))]
+mod testing;
 pub mod watch;
 
 pub use self::barrier::{Barrier, BarrierWaitResult};

@@ -64,3 +64,42 @@ impl<T: fmt::Debug + ?Sized> fmt::Debug for Mutex<T> {
         self.0.fmt(f)
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::pin::pin;
+
+    use super::super::testing::{Wakes, poll};
+    use super::*;
+
+    #[test]
+    fn it_is_held_by_one() {
+        let mut mutex = Mutex::new(1);
+        let guard = mutex.try_lock().unwrap();
+        assert!(mutex.try_lock().is_none());
+        {
+            let (mut lock, wakes) = (pin!(mutex.lock()), Wakes::new());
+            assert!(wakes.poll(lock.as_mut()).is_pending());
+            drop(guard);
+            assert_eq!(wakes.count(), 1);
+            assert!(poll(lock).is_ready());
+        }
+        *mutex.get_mut() += 1;
+        assert_eq!(mutex.into_inner(), 2);
+    }
+
+    #[test]
+    fn who_gives_up_passes_its_turn_on() {
+        let mutex = Mutex::new(());
+        let guard = mutex.try_lock().unwrap();
+        let mut first = Box::pin(mutex.lock());
+        let mut second = pin!(mutex.lock());
+        let wakes = Wakes::new();
+        assert!(poll(first.as_mut()).is_pending());
+        assert!(wakes.poll(second.as_mut()).is_pending());
+        drop(guard);
+        drop(first);
+        assert_eq!(wakes.count(), 1);
+        assert!(poll(second).is_ready());
+    }
+}

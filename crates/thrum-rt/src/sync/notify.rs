@@ -157,3 +157,93 @@ impl Drop for Notified<'_> {
         }
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::pin::pin;
+
+    use super::super::testing::{Wakes, poll};
+    use super::*;
+
+    #[test]
+    fn one_notification_is_kept() {
+        let notify = Notify::new();
+        notify.notify_one();
+        notify.notify_one();
+        assert!(poll(pin!(notify.notified())).is_ready());
+        assert!(poll(pin!(notify.notified())).is_pending());
+    }
+
+    #[test]
+    fn notifications_reach_waiters_in_order() {
+        let notify = Notify::new();
+        let (mut first, mut second) = (pin!(notify.notified()), pin!(notify.notified()));
+        let wakes = [Wakes::new(), Wakes::new()];
+        assert!(wakes[0].poll(first.as_mut()).is_pending());
+        assert!(wakes[1].poll(second.as_mut()).is_pending());
+        notify.notify_one();
+        assert_eq!([wakes[0].count(), wakes[1].count()], [1, 0]);
+        notify.notify_one();
+        assert_eq!([wakes[0].count(), wakes[1].count()], [1, 1]);
+        assert!(poll(second.as_mut()).is_ready());
+        assert!(poll(first.as_mut()).is_ready());
+        assert!(
+            poll(pin!(notify.notified())).is_pending(),
+            "nothing is left"
+        );
+    }
+
+    #[test]
+    fn who_goes_without_looking_passes_it_on() {
+        let notify = Notify::new();
+        let mut first = Box::pin(notify.notified());
+        let mut second = pin!(notify.notified());
+        let wakes = Wakes::new();
+        assert!(poll(first.as_mut()).is_pending());
+        assert!(wakes.poll(second.as_mut()).is_pending());
+        notify.notify_one();
+        drop(first);
+        assert_eq!(wakes.count(), 1);
+        assert!(poll(second.as_mut()).is_ready());
+
+        let mut only = Box::pin(notify.notified());
+        assert!(poll(only.as_mut()).is_pending());
+        notify.notify_one();
+        drop(only);
+        assert!(poll(pin!(notify.notified())).is_ready(), "it is kept");
+    }
+
+    #[test]
+    fn who_waits_no_more_is_not_notified() {
+        let notify = Notify::new();
+        let mut gone = Box::pin(notify.notified());
+        assert!(poll(gone.as_mut()).is_pending());
+        drop(gone);
+        notify.notify_one();
+        assert!(poll(pin!(notify.notified())).is_ready(), "it met nobody");
+    }
+
+    #[test]
+    fn all_waiters_are_those_of_before() {
+        let notify = Notify::new();
+        let mut polled = pin!(notify.notified());
+        let unpolled = pin!(notify.notified());
+        let wakes = Wakes::new();
+        assert!(wakes.poll(polled.as_mut()).is_pending());
+        notify.notify_waiters();
+        assert_eq!(wakes.count(), 1);
+        assert!(poll(pin!(notify.notified())).is_pending(), "it came later");
+        assert!(poll(polled.as_mut()).is_ready());
+        assert!(poll(unpolled).is_ready());
+    }
+
+    #[test]
+    fn a_notification_of_all_is_not_passed_on() {
+        let notify = Notify::new();
+        let mut gone = Box::pin(notify.notified());
+        assert!(poll(gone.as_mut()).is_pending());
+        notify.notify_waiters();
+        drop(gone);
+        assert!(poll(pin!(notify.notified())).is_pending());
+    }
+}

@@ -112,3 +112,67 @@ impl<T: fmt::Debug> fmt::Debug for OnceCell<T> {
         self.0.fmt(f)
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::task::Poll;
+
+    use super::super::testing::{Wakes, poll};
+    use super::*;
+
+    #[test]
+    fn one_makes_the_value_and_the_others_wait() {
+        let cell = OnceCell::new();
+        let wakes = Wakes::new();
+        let mut gate = false;
+        let mut maker = pin!(cell.get_or_init(|| {
+            std::future::poll_fn(move |_| {
+                if std::mem::replace(&mut gate, true) {
+                    return Poll::Ready(1);
+                }
+                Poll::Pending
+            })
+        }));
+        assert!(poll(maker.as_mut()).is_pending());
+        let mut other = pin!(cell.get_or_init(|| async { 2 }));
+        let mut third = pin!(cell.wait());
+        assert!(wakes.poll(other.as_mut()).is_pending());
+        assert!(wakes.poll(third.as_mut()).is_pending());
+        assert_eq!(cell.set(3), Err(3));
+        assert_eq!(poll(maker), Poll::Ready(&1));
+        assert_eq!(wakes.count(), 2);
+        assert_eq!(poll(other), Poll::Ready(&1));
+        assert_eq!(poll(third), Poll::Ready(&1));
+        assert_eq!(cell.get(), Some(&1));
+    }
+
+    #[test]
+    fn a_maker_that_gives_up_or_fails_leaves_it_to_the_next() {
+        let cell = OnceCell::new();
+        let mut first = Box::pin(cell.get_or_init(std::future::pending));
+        assert!(poll(first.as_mut()).is_pending());
+        let (mut second, wakes) = (
+            pin!(cell.get_or_try_init(|| async { Err("no") })),
+            Wakes::new(),
+        );
+        assert!(wakes.poll(second.as_mut()).is_pending());
+        drop(first);
+        assert_eq!(wakes.count(), 1);
+        assert_eq!(poll(second), Poll::Ready(Err("no")));
+        assert_eq!(cell.get(), None);
+        assert_eq!(cell.set(3), Ok(()));
+        assert_eq!(cell.get(), Some(&3));
+    }
+
+    #[test]
+    fn a_note_says_who_waits_for_whom() {
+        let cell = OnceCell::<()>::new();
+        waiting::take_note();
+        let mut maker =
+            pin!(cell.get_or_init(|| { waiting::on(Waiting::Signal, std::future::pending()) }));
+        assert!(poll(maker.as_mut()).is_pending());
+        assert_eq!(Waiting::unpack(waiting::take_note()), Waiting::Signal);
+        assert!(poll(pin!(cell.get_or_init(std::future::pending))).is_pending());
+        assert_eq!(Waiting::unpack(waiting::take_note()), Waiting::OnceCell);
+    }
+}

@@ -182,3 +182,74 @@ impl<T> fmt::Debug for Receiver<T> {
         f.debug_struct("Receiver").finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::pin::pin;
+
+    use super::super::testing::{Wakes, poll};
+    use super::*;
+
+    #[test]
+    fn the_message_wakes_the_receiver() {
+        let (sender, receiver) = channel();
+        let (mut receiver, wakes) = (pin!(receiver), Wakes::new());
+        assert!(wakes.poll(receiver.as_mut()).is_pending());
+        sender.send(7).unwrap();
+        assert_eq!(wakes.count(), 1);
+        assert_eq!(poll(receiver.as_mut()), Poll::Ready(Ok(7)));
+        assert_eq!(
+            poll(receiver.as_mut()),
+            Poll::Ready(Err(Closed)),
+            "it was taken"
+        );
+    }
+
+    #[test]
+    fn a_sender_that_goes_unsent_closes() {
+        let (sender, mut receiver) = channel::<()>();
+        assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+        let wakes = Wakes::new();
+        assert!(wakes.poll(pin!(&mut receiver)).is_pending());
+        drop(sender);
+        assert_eq!(wakes.count(), 1);
+        assert_eq!(receiver.try_recv(), Err(TryRecvError::Closed));
+        assert_eq!(poll(pin!(receiver)), Poll::Ready(Err(Closed)));
+    }
+
+    #[test]
+    fn a_receiver_that_goes_is_noticed_and_gives_the_message_back() {
+        let (mut sender, receiver) = channel();
+        let wakes = Wakes::new();
+        {
+            let mut closed = pin!(sender.closed());
+            assert!(wakes.poll(closed.as_mut()).is_pending());
+            drop(receiver);
+            assert_eq!(wakes.count(), 1);
+            assert!(poll(closed).is_ready());
+        }
+        assert!(sender.is_closed());
+        assert_eq!(sender.send(7), Err(7));
+    }
+
+    #[test]
+    fn what_was_sent_before_the_close_is_received() {
+        let (sender, mut receiver) = channel();
+        sender.send(7).unwrap();
+        receiver.close();
+        assert_eq!(receiver.try_recv(), Ok(7));
+        let (sender, mut receiver) = channel();
+        receiver.close();
+        assert_eq!(sender.send(7), Err(7));
+        assert_eq!(receiver.try_recv(), Err(TryRecvError::Closed));
+    }
+
+    #[test]
+    fn an_unreceived_message_is_dropped_with_its_receiver() {
+        let message = Arc::new(());
+        let (sender, receiver) = channel();
+        sender.send(message.clone()).unwrap();
+        drop(receiver);
+        assert_eq!(Arc::strong_count(&message), 1);
+    }
+}

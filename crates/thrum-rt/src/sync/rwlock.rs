@@ -79,3 +79,43 @@ impl<T: fmt::Debug + ?Sized> fmt::Debug for RwLock<T> {
         self.0.fmt(f)
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::pin::pin;
+    use std::task::Poll;
+
+    use super::super::testing::{Wakes, poll};
+    use super::*;
+
+    #[test]
+    fn many_read_or_one_writes() {
+        let lock = RwLock::new(1);
+        let readers = [lock.try_read().unwrap(), lock.try_read().unwrap()];
+        assert!(lock.try_write().is_none());
+        let (mut write, wakes) = (pin!(lock.write()), Wakes::new());
+        assert!(wakes.poll(write.as_mut()).is_pending());
+        assert!(lock.try_read().is_none(), "a writer waits");
+        drop(readers);
+        assert!(wakes.count() > 0);
+        let Poll::Ready(writer) = poll(write) else {
+            panic!("nobody holds it");
+        };
+        assert!(lock.try_read().is_none() && lock.try_write().is_none());
+        drop(writer);
+        assert!(lock.try_read().is_some());
+    }
+
+    #[test]
+    fn a_writer_that_gives_up_lets_readers_in() {
+        let lock = RwLock::new(1);
+        let _reader = lock.try_read().unwrap();
+        let mut write = Box::pin(lock.write());
+        assert!(poll(write.as_mut()).is_pending());
+        let (mut read, wakes) = (pin!(lock.read()), Wakes::new());
+        assert!(wakes.poll(read.as_mut()).is_pending());
+        drop(write);
+        assert!(wakes.count() > 0);
+        assert!(poll(read).is_ready());
+    }
+}

@@ -234,3 +234,102 @@ fn give_back(semaphore: &Semaphore, permits: usize) {
         semaphore.add_permits(permits);
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::pin::pin;
+
+    use super::super::testing::{Wakes, poll};
+    use super::*;
+
+    #[test]
+    fn those_who_wait_are_served_in_order() {
+        let semaphore = Semaphore::new(0);
+        let (mut first, mut second) = (pin!(semaphore.acquire()), pin!(semaphore.acquire()));
+        let wakes = [Wakes::new(), Wakes::new()];
+        assert!(wakes[0].poll(first.as_mut()).is_pending());
+        assert!(wakes[1].poll(second.as_mut()).is_pending());
+        semaphore.add_permits(1);
+        assert_eq!([wakes[0].count(), wakes[1].count()], [1, 0]);
+        assert!(poll(second.as_mut()).is_pending(), "the first one's turn");
+        assert!(semaphore.try_acquire().is_none(), "for everyone");
+        let Poll::Ready(permit) = poll(first.as_mut()) else {
+            panic!("its permit is there");
+        };
+        drop(permit);
+        assert!(poll(second.as_mut()).is_ready());
+    }
+
+    #[test]
+    fn one_who_wants_many_is_not_passed_over() {
+        let semaphore = Semaphore::new(1);
+        let mut many = pin!(semaphore.acquire_many(2));
+        let mut few = pin!(semaphore.acquire());
+        assert!(poll(many.as_mut()).is_pending());
+        assert!(poll(few.as_mut()).is_pending());
+        assert!(semaphore.try_acquire().is_none());
+        semaphore.add_permits(1);
+        assert!(poll(few.as_mut()).is_pending());
+        let permits = poll(many.as_mut());
+        assert!(permits.is_ready());
+        drop(permits);
+        assert!(poll(few.as_mut()).is_ready());
+        assert_eq!(semaphore.available_permits(), 2);
+    }
+
+    #[test]
+    fn permits_for_several_reach_all_of_them() {
+        let semaphore = Semaphore::new(0);
+        let mut waits: Vec<_> = (0..3).map(|_| Box::pin(semaphore.acquire())).collect();
+        let wakes: Vec<_> = waits.iter().map(|_| Wakes::new()).collect();
+        for (wait, wakes) in waits.iter_mut().zip(&wakes) {
+            assert!(wakes.poll(wait.as_mut()).is_pending());
+        }
+        semaphore.add_permits(3);
+        for (wait, wakes) in waits.iter_mut().zip(&wakes) {
+            assert!(wakes.count() > 0);
+            let Poll::Ready(permit) = poll(wait.as_mut()) else {
+                panic!("there is one for each");
+            };
+            permit.forget();
+        }
+        assert_eq!(semaphore.available_permits(), 0);
+    }
+
+    #[test]
+    fn who_gives_up_passes_its_turn_on() {
+        let semaphore = Semaphore::new(0);
+        let mut first = Box::pin(semaphore.acquire());
+        let mut second = pin!(semaphore.acquire());
+        let wakes = Wakes::new();
+        assert!(poll(first.as_mut()).is_pending());
+        assert!(wakes.poll(second.as_mut()).is_pending());
+        semaphore.add_permits(1);
+        assert_eq!(wakes.count(), 0);
+        drop(first);
+        assert_eq!(wakes.count(), 1);
+        assert!(poll(second.as_mut()).is_ready());
+    }
+
+    #[test]
+    fn owned_permits_are_given_back_and_forgotten() {
+        let semaphore = Arc::new(Semaphore::new(3));
+        let Poll::Ready(two) = poll(pin!(semaphore.clone().acquire_many_owned(2))) else {
+            panic!("they are free");
+        };
+        let one = semaphore.clone().try_acquire_owned().unwrap();
+        assert!(semaphore.clone().try_acquire_owned().is_none());
+        drop(two);
+        one.forget();
+        assert_eq!(semaphore.available_permits(), 2);
+        assert!(semaphore.try_acquire_many(3).is_none());
+        assert!(semaphore.try_acquire_many(2).is_some());
+    }
+
+    #[test]
+    fn permits_do_not_overflow() {
+        let semaphore = Semaphore::new(usize::MAX);
+        semaphore.add_permits(1);
+        assert_eq!(semaphore.available_permits(), usize::MAX);
+    }
+}

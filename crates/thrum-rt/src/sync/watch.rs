@@ -264,3 +264,104 @@ impl<T> Drop for Changed<'_, T> {
         }
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::pin::pin;
+
+    use super::super::testing::{Wakes, poll};
+    use super::*;
+
+    #[test]
+    fn a_change_is_news_once() {
+        let (sender, mut receiver) = channel(1);
+        assert!(!receiver.has_changed());
+        let mut other = receiver.clone();
+        sender.send(2);
+        sender.send_modify(|value| *value += 1);
+        assert_eq!(poll(pin!(receiver.changed())), Poll::Ready(Ok(())));
+        assert_eq!(*receiver.borrow(), 3);
+        assert!(poll(pin!(receiver.changed())).is_pending());
+        assert_eq!(*other.borrow_and_update(), 3);
+        assert!(!other.has_changed());
+        assert!(!sender.subscribe().has_changed());
+        assert_eq!(*sender.borrow(), 3);
+    }
+
+    #[test]
+    fn a_change_wakes_all_who_wait() {
+        let (sender, mut one) = channel(1);
+        let mut two = one.clone();
+        let wakes = Wakes::new();
+        let (mut first, mut second) = (pin!(one.changed()), pin!(two.changed()));
+        assert!(wakes.poll(first.as_mut()).is_pending());
+        assert!(wakes.poll(second.as_mut()).is_pending());
+        sender.send(2);
+        assert_eq!(wakes.count(), 2);
+        assert_eq!(poll(first), Poll::Ready(Ok(())));
+        assert_eq!(poll(second), Poll::Ready(Ok(())));
+    }
+
+    #[test]
+    fn a_dropped_wait_misses_no_change() {
+        let (sender, mut receiver) = channel(1);
+        {
+            let mut wait = Box::pin(receiver.changed());
+            assert!(poll(wait.as_mut()).is_pending());
+            sender.send(2);
+        }
+        assert!(receiver.has_changed());
+    }
+
+    #[test]
+    fn the_last_change_comes_before_the_end() {
+        let (sender, mut receiver) = channel(1);
+        let another = sender.clone();
+        sender.send(2);
+        drop(sender);
+        assert_eq!(poll(pin!(receiver.changed())), Poll::Ready(Ok(())));
+        {
+            let (mut wait, wakes) = (pin!(receiver.changed()), Wakes::new());
+            assert!(wakes.poll(wait.as_mut()).is_pending());
+            drop(another);
+            assert_eq!(wakes.count(), 1);
+            assert_eq!(poll(wait), Poll::Ready(Err(Closed)));
+        }
+        assert_eq!(*receiver.borrow(), 2);
+    }
+
+    #[test]
+    fn the_wanted_value_is_waited_for() {
+        let (sender, mut receiver) = channel(1);
+        {
+            let mut wait = pin!(receiver.wait_for(|value| *value >= 3));
+            assert!(poll(wait.as_mut()).is_pending());
+            sender.send(2);
+            assert!(poll(wait.as_mut()).is_pending());
+            sender.send(3);
+            let Poll::Ready(Ok(value)) = poll(wait.as_mut()) else {
+                panic!("it is as wanted");
+            };
+            assert_eq!(*value, 3);
+        }
+        drop(sender);
+        assert!(matches!(
+            poll(pin!(receiver.wait_for(|value| *value > 3))),
+            Poll::Ready(Err(Closed))
+        ));
+        assert!(matches!(
+            poll(pin!(receiver.wait_for(|value| *value == 3))),
+            Poll::Ready(Ok(_))
+        ));
+    }
+
+    #[test]
+    fn a_change_that_panics_tells_nobody() {
+        let (sender, receiver) = channel(1);
+        let change = std::panic::AssertUnwindSafe(|| sender.send_modify(|_| panic!("no")));
+        std::panic::catch_unwind(change).unwrap_err();
+        assert!(!receiver.has_changed());
+        sender.send(2);
+        assert_eq!(*receiver.borrow(), 2);
+    }
+}
