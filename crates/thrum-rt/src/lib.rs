@@ -11,6 +11,7 @@
 //! | [`runtime`](Runtime) | starts and stops all of it; [`block_on`] |
 //! | [`task`](spawn) | [`spawn`], [`JoinHandle`], [`yield_now`], [`blocking`] |
 //! | [`time`], [`net`], [`pipe`], [`sync`], [`signal`] | what tasks wait on |
+//! | [`io`] | bytes from anywhere to anywhere |
 //!
 //! # The promise
 //! Within the caps on extra threads (see [`Builder`]), a task that is ready to run is polled within a few
@@ -36,6 +37,7 @@ mod waiters;
 
 mod budget;
 mod context;
+pub mod io;
 pub mod metrics;
 pub mod net;
 pub mod pipe;

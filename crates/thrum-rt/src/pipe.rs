@@ -98,6 +98,10 @@ impl PipeReader {
         Ok(fd)
     }
 
+    pub(crate) fn registered(&self) -> &Registered<OwnedFd> {
+        &self.io
+    }
+
     /// Reads some bytes, waiting until there are any. 0: the last writer is gone.
     ///
     /// Dropping the future before it is done reads nothing.
@@ -185,6 +189,10 @@ impl PipeWriter {
         let fd = self.io.into_inner()?;
         rustix::io::ioctl_fionbio(&fd, false)?;
         Ok(fd)
+    }
+
+    pub(crate) fn registered(&self) -> &Registered<OwnedFd> {
+        &self.io
     }
 
     /// Writes some bytes, waiting until there is room for any.
