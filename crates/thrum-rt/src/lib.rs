@@ -11,7 +11,7 @@
 //! | [`runtime`](Runtime) | starts and stops all of it; [`block_on`] |
 //! | [`task`](spawn) | [`spawn`], [`JoinHandle`], [`yield_now`], [`blocking`] |
 //! | [`time`], [`net`], [`pipe`], [`sync`], [`signal`] | what tasks wait on |
-//! | [`io`] | bytes from anywhere to anywhere |
+//! | [`io`], [`process`] | bytes from anywhere to anywhere; child processes |
 //!
 //! # The promise
 //! Within the caps on extra threads (see [`Builder`]), a task that is ready to run is polled within a few
@@ -41,6 +41,7 @@ pub mod io;
 pub mod metrics;
 pub mod net;
 pub mod pipe;
+pub mod process;
 mod reactor;
 mod runtime;
 mod scheduler;

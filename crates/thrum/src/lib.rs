@@ -33,6 +33,6 @@ pub use thrum_macros::main;
 pub use thrum_parse as parse;
 #[doc(inline)]
 pub use thrum_rt::{
-    Builder, JoinError, JoinHandle, Runtime, block_on, blocking, io, metrics, net, pipe, signal, spawn, sync,
+    Builder, JoinError, JoinHandle, Runtime, block_on, blocking, io, metrics, net, pipe, process, signal, spawn, sync,
     time, yield_now,
 };
