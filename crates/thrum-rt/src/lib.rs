@@ -11,7 +11,8 @@
 //! | `watchdog` | notices a worker stuck in one poll and has its seat handed off |
 //! | [`runtime`](Runtime) | starts and stops all of it; [`block_on`] |
 //! | [`task`](spawn) | [`spawn`], [`JoinHandle`], [`yield_now`], [`blocking`] |
-//! | [`time`], [`net`], [`sync`], [`signal`] | what tasks wait on |
+//! | [`time`], [`net`], [`pipe`], [`sync`], [`signal`] | what tasks wait on |
+//! | [`io`], [`process`] | bytes from anywhere to anywhere; child processes |
 //!
 //! # The promise
 //! Within the caps on extra threads (see [`Builder`]), a task that is ready to run is polled within a few
@@ -38,8 +39,11 @@ mod waiters;
 mod budget;
 mod context;
 pub mod dump;
+pub mod io;
 pub mod metrics;
 pub mod net;
+pub mod pipe;
+pub mod process;
 mod random;
 mod reactor;
 mod registry;

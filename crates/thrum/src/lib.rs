@@ -20,7 +20,8 @@
 //! }
 //! ```
 //!
-//! * The runtime, [`thrum_rt`], is re-exported here: [`spawn`], [`time`], [`net`], [`sync`], [`signal`].
+//! * The runtime, [`thrum_rt`], is re-exported here: [`spawn`], [`time`], [`net`], [`pipe`], [`sync`],
+//!   [`signal`].
 //! * [`http`] is the HTTP engine, [`parse`] the parser combinators that it is made with.
 //!
 //! **Nobody waits for a slow neighbour.** A task that computes or blocks is noticed within a few milliseconds, and the
@@ -35,5 +36,5 @@ pub use thrum_rt::run_main;
 #[doc(inline)]
 pub use thrum_rt::{
     AbortHandle, Builder, Dump, Hog, JoinError, JoinHandle, Metrics, Runtime, block_on, blocking,
-    dump, metrics, net, signal, spawn, spawn_named, sync, test, time, yield_now,
+    dump, io, metrics, net, pipe, process, signal, spawn, spawn_named, sync, test, time, yield_now,
 };

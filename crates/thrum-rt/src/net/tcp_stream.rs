@@ -88,6 +88,10 @@ impl TcpStream {
         })
     }
 
+    pub(crate) fn registered(&self) -> &Registered<std::net::TcpStream> {
+        &self.io
+    }
+
     /// Takes the socket out of the runtime; it stays in non-blocking mode.
     ///
     /// # Errors
