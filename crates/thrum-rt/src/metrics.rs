@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::context;
+use crate::{context, net};
 
 /// A snapshot of the current runtime; see [`metrics`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,6 +26,9 @@ pub struct Metrics {
     pub steals: u64,
     /// Tasks in the run queues now.
     pub queued: usize,
+    /// How often a listener of this process could not accept and tried again; see
+    /// [`TcpListener::accept`](crate::net::TcpListener::accept).
+    pub accept_errors: u64,
 }
 
 /// What the runtime of this thread has done so far. All zero outside a runtime.
@@ -51,5 +54,6 @@ pub fn metrics() -> Metrics {
         at_cap: counts.at_cap.load(Ordering::Relaxed),
         steals: counts.steals.load(Ordering::Relaxed),
         queued: scheduler.members.iter().map(|member| member.queued()).sum(),
+        accept_errors: net::accept_errors(),
     }
 }
