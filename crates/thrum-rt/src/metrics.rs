@@ -31,7 +31,7 @@ pub struct Metrics {
     pub accept_errors: u64,
 }
 
-/// What the runtime of this thread has done so far. All zero outside a runtime.
+/// What the runtime of this thread has done so far. Outside a runtime all is zero but what the process counts.
 ///
 /// ```
 /// # thrum_rt::block_on(async {
@@ -40,7 +40,10 @@ pub struct Metrics {
 /// ```
 pub fn metrics() -> Metrics {
     let Some(scheduler) = context::try_scheduler() else {
-        return Metrics::default();
+        return Metrics {
+            accept_errors: net::accept_errors(),
+            ..Metrics::default()
+        };
     };
     let census = scheduler.standbys.census();
     let counts = &scheduler.counts;

@@ -15,13 +15,22 @@
 
 mod accept;
 mod connect;
+mod inherited;
 mod keepalive;
+mod message_socket;
+mod peer_cred;
 mod resolve;
 mod split;
 mod stream_socket;
 mod tcp_listener;
 mod tcp_socket;
 mod tcp_stream;
+mod udp_socket;
+mod unix;
+mod unix_datagram;
+mod unix_listener;
+mod unix_seqpacket;
+mod unix_stream;
 
 use std::io;
 use std::net::SocketAddr;
@@ -30,13 +39,22 @@ use std::os::fd::AsFd;
 pub use std::net::Shutdown;
 
 pub(crate) use self::accept::accept_errors;
+pub use self::inherited::{Inherited, InheritedSocket, inherited};
 pub use self::keepalive::Keepalive;
+pub use self::message_socket::MessageSocket;
+pub use self::peer_cred::PeerCred;
 pub use self::resolve::{ToSocketAddrs, lookup_host};
 pub use self::split::{OwnedReadHalf, OwnedWriteHalf, ReuniteError};
 pub use self::stream_socket::StreamSocket;
 pub use self::tcp_listener::TcpListener;
 pub use self::tcp_socket::TcpSocket;
 pub use self::tcp_stream::TcpStream;
+pub use self::udp_socket::UdpSocket;
+pub use self::unix::ToUnixAddr;
+pub use self::unix_datagram::UnixDatagram;
+pub use self::unix_listener::UnixListener;
+pub use self::unix_seqpacket::{UnixSeqpacket, UnixSeqpacketListener};
+pub use self::unix_stream::UnixStream;
 
 /// Connections that the kernel completes before they are accepted; it lowers this to `net.core.somaxconn`.
 const BACKLOG: u32 = 4096;

@@ -93,13 +93,16 @@ impl sealed::Target for str {
         if let Ok(address) = self.parse() {
             return Ok(Target::Addresses(vec![address]));
         }
-        let named = self
-            .rsplit_once(':')
-            .and_then(|(host, port)| Some((host, port.parse().ok()?)));
-        let Some((host, port)) = named else {
-            let text = "an address is host:port, with a port from 0 to 65535";
+        let (host, port) = self.rsplit_once(':').unwrap_or_default();
+        // An address with a zone, such as [fe80::1%eth0], is for the resolver to read.
+        let bracketed = host
+            .strip_prefix('[')
+            .and_then(|host| host.strip_suffix(']'));
+        let (Ok(port), true) = (port.parse(), bracketed.is_some() || !host.contains(':')) else {
+            let text = "an address is host:port or [IPv6]:port, with a port from 0 to 65535";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         };
+        let host = bracketed.unwrap_or(host);
         Ok(Target::of_host(host, port))
     }
 }
