@@ -26,7 +26,9 @@ fn halves_work_apart_and_dropping_the_writer_ends_its_direction() {
         let echo = spawn(async move {
             let mut buffer = Vec::new();
             reader.read_to_end(&mut buffer).await.unwrap();
-            writer.write_all(&buffer).await.unwrap();
+            AsyncWriteExt::write_all(&mut writer, &buffer)
+                .await
+                .unwrap();
             drop(writer);
             reader // the connection stays open
         });
@@ -171,7 +173,7 @@ fn a_port_is_shared_by_those_who_say_so() {
             let socket = TcpSocket::v4().unwrap();
             socket.set_reuse_port(true).unwrap();
             socket.bind(([127, 0, 0, 1], port).into())?;
-            socket.listen(16)
+            socket.listen(128)
         };
         let first = shared(0).unwrap();
         let address = first.local_addr().unwrap();

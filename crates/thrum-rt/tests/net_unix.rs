@@ -157,7 +157,7 @@ fn datagrams_are_whole_and_answered() {
         assert_eq!(other.peek(&mut buffer).await.unwrap(), 5);
         let (length, from) = other.recv_from(&mut buffer).await.unwrap();
         assert_eq!((length, from.as_pathname()), (5, Some(here.as_path())));
-        other.connect(&from.as_pathname().unwrap()).unwrap();
+        other.connect(from.as_pathname().unwrap()).unwrap();
         assert_eq!(other.recv(&mut buffer).await.unwrap(), 6);
         other.send(b"answer").await.unwrap();
         assert_eq!(one.recv(&mut buffer).await.unwrap(), 6);

@@ -104,7 +104,10 @@ pub(super) fn std_addr(address: Option<SocketAddrAny>) -> io::Result<SocketAddr>
         return SocketAddr::from_pathname("");
     };
     #[cfg(target_os = "linux")]
-    if let Some(name) = address.abstract_name() {
+    if let Some(name) = address.abstract_name()
+        && !name.is_empty()
+    // rustix's way to say that there is none
+    {
         return SocketAddr::from_abstract_name(name);
     }
     let path = address.path_bytes().unwrap_or_default();
