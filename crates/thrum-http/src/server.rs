@@ -14,14 +14,11 @@ use http::{Request, Response};
 use slab::Slab;
 use thrum_rt::JoinHandle;
 use thrum_rt::net::{TcpListener, TcpStream};
-use thrum_rt::time::{sleep, timeout};
+use thrum_rt::time::timeout;
 use tower_service::Service;
 
 use crate::connection::{self, Context};
 use crate::{Body, Limits, Observer, Reject, Timeouts};
-
-/// How long accepting pauses when descriptors or memory have run out.
-const PAUSE: Duration = Duration::from_millis(50);
 
 /// The answer to a connection above the limit.
 const OVERLOADED: &[u8] =
@@ -84,7 +81,6 @@ impl Open {
 pub(crate) struct Counters {
     accepted: AtomicU64,
     refused: AtomicU64,
-    accept_errors: AtomicU64,
     pub(crate) requests: AtomicU64,
     pub(crate) body_timeouts: AtomicU64,
     pub(crate) write_timeouts: AtomicU64,
@@ -113,7 +109,7 @@ pub struct Stats {
     pub accepted: u64,
     /// Connections refused because of [`Limits::connections`].
     pub refused: u64,
-    /// Times that accepting failed: out of descriptors, mostly.
+    /// Times that accepting failed and was tried again, by any listener of this process: out of descriptors, mostly.
     pub accept_errors: u64,
     /// Requests that reached the handler.
     pub requests: u64,
@@ -209,17 +205,7 @@ impl Server {
             observer: self.observer.clone(),
         });
         loop {
-            let (stream, peer) = match listener.accept().await {
-                Ok(accepted) => accepted,
-                Err(error) if is_of_one_connection(&error) => continue,
-                Err(error) if is_exhaustion(&error) => {
-                    Counters::count(&self.state.counters.accept_errors);
-                    tracing::warn!(%error, "cannot accept connections for the moment");
-                    sleep(PAUSE).await;
-                    continue;
-                }
-                Err(error) => return Err(error),
-            };
+            let (stream, peer) = listener.accept().await?;
             Counters::count(&self.state.counters.accepted);
             match self.state.enter(stream, peer, self.limits.connections) {
                 Ok(entry) => {
@@ -245,7 +231,7 @@ impl Server {
             open: self.state.open(),
             accepted: read(&counters.accepted),
             refused: read(&counters.refused),
-            accept_errors: read(&counters.accept_errors),
+            accept_errors: thrum_rt::metrics().accept_errors,
             requests: read(&counters.requests),
             rejects: lock(&counters.rejects).clone(),
             body_timeouts: read(&counters.body_timeouts),
@@ -368,27 +354,4 @@ impl Drop for Abort {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Errors that accept(2) reports for a connection that is gone already.
-fn is_of_one_connection(error: &io::Error) -> bool {
-    use io::ErrorKind::*;
-    matches!(
-        error.kind(),
-        ConnectionAborted
-            | ConnectionReset
-            | Interrupted
-            | HostUnreachable
-            | NetworkUnreachable
-            | TimedOut
-    )
-}
-
-/// EMFILE, ENFILE, ENOBUFS, ENOMEM: it may be better in a moment.
-fn is_exhaustion(error: &io::Error) -> bool {
-    const ENFILE: i32 = 23;
-    const EMFILE: i32 = 24;
-    const ENOBUFS: i32 = 105;
-    error.kind() == io::ErrorKind::OutOfMemory
-        || matches!(error.raw_os_error(), Some(ENFILE | EMFILE | ENOBUFS))
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::context;
+use crate::net;
 use crate::registry;
 use crate::scheduler::{Histogram, Scheduler};
 
@@ -42,6 +43,9 @@ pub struct Metrics {
     pub injected: usize,
     /// Tasks in the queue of each thread, by the thread's number.
     pub queued: Vec<usize>,
+    /// How often a listener of this process could not accept and tried again; see
+    /// [`TcpListener::accept`](crate::net::TcpListener::accept).
+    pub accept_errors: u64,
 }
 
 /// What the runtime of this thread has done so far. All zero outside a runtime.
@@ -77,6 +81,7 @@ pub(crate) fn of(scheduler: &Scheduler) -> Metrics {
         slice: Duration::from_micros(counts.slice_us.load(Ordering::Relaxed)),
         injected: scheduler.injected(),
         queued: members().map(|member| member.queued()).collect(),
+        accept_errors: net::accept_errors(),
     }
 }
 
