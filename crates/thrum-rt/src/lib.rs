@@ -10,6 +10,7 @@
 //! | `watchdog` | notices a worker stuck in one poll and has its seat handed off |
 //! | [`runtime`](Runtime) | starts and stops all of it; [`block_on`] |
 //! | [`task`](spawn) | [`spawn`], [`JoinHandle`], [`yield_now`], [`blocking`] |
+//! | [`TaskSet`], [`scope`] | tasks that end with their owner |
 //! | [`time`], [`net`], [`sync`], [`signal`] | what tasks wait on |
 //!
 //! # The promise
@@ -41,13 +42,17 @@ pub mod net;
 mod reactor;
 mod runtime;
 mod scheduler;
+mod scope;
 pub mod signal;
 pub mod sync;
 mod task;
+mod task_set;
 pub mod time;
 mod waiting;
 mod watchdog;
 
 pub use metrics::metrics;
 pub use runtime::{Builder, Runtime, block_on};
+pub use scope::{Scope, ScopedTask, scope, try_scope};
 pub use task::{JoinError, JoinHandle, PanicPayload, blocking, spawn, yield_now};
+pub use task_set::TaskSet;

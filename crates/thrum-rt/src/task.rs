@@ -43,17 +43,33 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
+    let (runnable, handle) = prepare(future, Location::caller());
+    runnable.schedule();
+    handle
+}
+
+/// Makes a task that does not run before it is scheduled.
+///
+/// # Panics
+/// Outside a runtime.
+#[track_caller]
+pub(crate) fn prepare<F>(
+    future: F,
+    spawned_at: &'static Location<'static>,
+) -> (Runnable, JoinHandle<F::Output>)
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
     let meta = Meta {
         scheduler: context::scheduler(),
-        spawned_at: Location::caller(),
+        spawned_at,
     };
     let (runnable, task) = Builder::new()
         .metadata(meta)
         .spawn(move |_| CatchPanic { future }, WithInfo(schedule));
-    runnable.schedule();
-    JoinHandle {
-        state: State::Running(task.fallible()),
-    }
+    let state = State::Running(task.fallible());
+    (runnable, JoinHandle { state })
 }
 
 // A plain function, so that a waker carries nothing and its task need not be kept alive while it is scheduled.
