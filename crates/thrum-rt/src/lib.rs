@@ -11,6 +11,9 @@
 //! | [`runtime`](Runtime) | starts and stops all of it; [`block_on`] |
 //! | [`task`](spawn) | [`spawn`], [`JoinHandle`], [`yield_now`], [`blocking`] |
 //! | [`TaskSet`], [`scope`] | tasks that end with their owner |
+//! | [`join!`], [`try_join!`], [`select!`], [`race`], [`race_all`] | several futures in one task |
+//! | [`cancel`](CancellationToken), [`shutdown`](Shutdown) | asking others to stop, waiting until they have |
+//! | [`task_local`](task_local!) | values that go with a task |
 //! | [`time`], [`net`], [`sync`], [`signal`] | what tasks wait on |
 //!
 //! # The promise
@@ -36,6 +39,8 @@ mod shim;
 mod waiters;
 
 mod budget;
+pub mod cancel;
+mod combine;
 mod context;
 pub mod metrics;
 pub mod net;
@@ -43,16 +48,32 @@ mod reactor;
 mod runtime;
 mod scheduler;
 mod scope;
+mod select;
+pub mod shutdown;
 pub mod signal;
 pub mod sync;
 mod task;
+pub mod task_local;
 mod task_set;
 pub mod time;
 mod waiting;
 mod watchdog;
 
+pub use cancel::CancellationToken;
+pub use combine::{race, race_all};
 pub use metrics::metrics;
 pub use runtime::{Builder, Runtime, block_on};
 pub use scope::{Scope, ScopedTask, scope, try_scope};
+pub use shutdown::Shutdown;
 pub use task::{JoinError, JoinHandle, PanicPayload, blocking, spawn, yield_now};
 pub use task_set::TaskSet;
+
+/// What the macros expand to. Not for use by name.
+#[doc(hidden)]
+pub mod __private {
+    pub use std::future::{Future, poll_fn};
+    pub use std::task::Poll;
+
+    pub use crate::combine::Joined;
+    pub use crate::select::{at_random, branch, in_order, no_branch_left, turns};
+}

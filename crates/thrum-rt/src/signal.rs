@@ -8,6 +8,7 @@ use signal_hook::low_level::{pipe, unregister};
 
 use crate::context;
 use crate::reactor::{Direction, Registered};
+use crate::waiting::{self, Waiting};
 
 /// Waits for Ctrl-C (SIGINT).
 ///
@@ -29,19 +30,44 @@ pub async fn terminate() -> io::Result<()> {
     wait(SIGTERM).await
 }
 
-/// The handler writes a byte to a socket, which is all that may be done in one; the task waits for it.
 async fn wait(signal: i32) -> io::Result<()> {
-    let (receiver, sender) = UnixStream::pair()?;
-    receiver.set_nonblocking(true)?;
-    let receiver = Registered::new(context::reactor(), receiver)?;
-    let _handler = Handler(pipe::register(signal, sender)?);
-    let mut byte = [0];
-    receiver
-        .perform(Direction::Read, || {
-            receiver.attempt(Direction::Read, |fd| Ok(rustix::io::read(fd, &mut byte)?))
+    Signals::new(&[signal])?.next().await
+}
+
+/// Some signals. Their handlers write a byte to a socket, which is all that may be done in one; a task waits for it.
+pub(crate) struct Signals {
+    receiver: Registered<UnixStream>,
+    _handlers: Vec<Handler>,
+}
+
+impl Signals {
+    /// Signals that come from now on.
+    pub(crate) fn new(signals: &[i32]) -> io::Result<Self> {
+        let (receiver, sender) = UnixStream::pair()?;
+        receiver.set_nonblocking(true)?;
+        let handlers = signals
+            .iter()
+            .map(|&signal| Ok(Handler(pipe::register(signal, sender.try_clone()?)?)))
+            .collect::<io::Result<_>>()?;
+        Ok(Self {
+            receiver: Registered::new(context::reactor(), receiver)?,
+            _handlers: handlers,
         })
+    }
+
+    /// Waits for the next one.
+    pub(crate) async fn next(&mut self) -> io::Result<()> {
+        let mut byte = [0];
+        let receiver = &self.receiver;
+        waiting::on(
+            Waiting::Signal,
+            receiver.perform(Direction::Read, || {
+                receiver.attempt(Direction::Read, |fd| Ok(rustix::io::read(fd, &mut byte)?))
+            }),
+        )
         .await?;
-    Ok(())
+        Ok(())
+    }
 }
 
 /// Takes the handler away again.

@@ -21,6 +21,7 @@
 //! ```
 //!
 //! * The runtime, [`thrum_rt`], is re-exported here: [`spawn`], [`time`], [`net`], [`sync`], [`signal`].
+//! * [`select!`], [`join!`], [`race`], [`scope`], [`TaskSet`], [`CancellationToken`], [`Shutdown`] tie tasks together.
 //! * [`http`] is the HTTP engine, [`parse`] the parser combinators that it is made with.
 //!
 //! **Nobody waits for a slow neighbour.** A task that computes or blocks is noticed within a few milliseconds, and the
@@ -32,6 +33,7 @@ pub use thrum_macros::main;
 pub use thrum_parse as parse;
 #[doc(inline)]
 pub use thrum_rt::{
-    Builder, JoinError, JoinHandle, Runtime, block_on, blocking, metrics, net, signal, spawn, sync,
-    time, yield_now,
+    Builder, CancellationToken, JoinError, JoinHandle, Runtime, Scope, ScopedTask, Shutdown,
+    TaskSet, block_on, blocking, cancel, join, metrics, net, race, race_all, scope, select,
+    shutdown, signal, spawn, sync, task_local, time, try_join, try_scope, yield_now,
 };
