@@ -45,7 +45,9 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    start(None, future)
+    let (runnable, handle) = prepare(None, future, Location::caller());
+    runnable.schedule();
+    handle
 }
 
 /// Starts a task as [`spawn`] does, with a name that [`dump`](crate::dump) shows.
@@ -58,17 +60,27 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    start(Some(name.into()), future)
+    let (runnable, handle) = prepare(Some(name.into()), future, Location::caller());
+    runnable.schedule();
+    handle
 }
 
+/// Makes a task that does not run before it is scheduled.
+///
+/// # Panics
+/// Outside a runtime.
 #[track_caller]
-fn start<F>(name: Option<Box<str>>, future: F) -> JoinHandle<F::Output>
+pub(crate) fn prepare<F>(
+    name: Option<Box<str>>,
+    future: F,
+    spawned_at: &'static Location<'static>,
+) -> (Runnable, JoinHandle<F::Output>)
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
     let scheduler = context::scheduler();
-    let entry = registry::Entry::new(scheduler.number, Location::caller());
+    let entry = registry::Entry::new(scheduler.number, spawned_at);
     let record = entry.record();
     let serial = record.serial();
     if let Some(name) = name {
@@ -78,11 +90,11 @@ where
         .metadata(Meta { scheduler, record })
         .spawn(move |_| Life::new(future, entry), WithInfo(schedule));
     registry::keep_waker(record, runnable.waker());
-    runnable.schedule();
-    JoinHandle {
+    let handle = JoinHandle {
         task: Some(task.fallible()),
         id: TaskId { record, serial },
-    }
+    };
+    (runnable, handle)
 }
 
 // A plain function, so that a waker carries nothing and its task need not be kept alive while it is scheduled.

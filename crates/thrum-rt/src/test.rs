@@ -3,7 +3,7 @@
 //! * **Time is paused.** It moves only when every task waits, and then at once to the next timer. So a test of a timeout of an
 //!   hour takes no time, and [`Instant`](crate::time::Instant) and all waits agree on what has passed.
 //! * **The order is drawn.** Whenever more than one task could run next, a seed decides, and it decides
-//!   [`select!`](crate::select)'s order too. Another seed, another interleaving; the same seed, the same one. A test that
+//!   [`select!`](crate::select!)'s order too. Another seed, another interleaving; the same seed, the same one. A test that
 //!   fails says its seed, and `THRUM_TEST_SEED=N cargo test NAME` runs it again.
 //! * **A deadlock is a failure.** If all tasks wait and no timer is pending, the test panics with a
 //!   [dump](crate::dump()) of what each waits for.

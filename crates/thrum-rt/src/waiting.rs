@@ -123,10 +123,6 @@ pub(crate) fn take_note() -> u64 {
     NOTE.replace(0)
 }
 
-#[expect(
-    dead_code,
-    reason = "for the primitives that are made of other crates' futures"
-)]
 /// Waits for `future`, leaving a note each time it is pending.
 pub(crate) async fn on<F: Future>(waiting: Waiting, future: F) -> F::Output {
     let mut future = pin!(future);

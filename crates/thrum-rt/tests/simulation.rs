@@ -88,6 +88,22 @@ fn lost_update(seed: u64) -> bool {
 }
 
 #[test]
+fn a_seed_decides_what_select_takes() {
+    let choices = |seed| {
+        test::with_seed(seed, async {
+            let mut choices = 0u32;
+            for _ in 0..32 {
+                let one = thrum_rt::race(std::future::ready(0), std::future::ready(1)).await;
+                choices = choices << 1 | one;
+            }
+            choices
+        })
+    };
+    assert_eq!(choices(1), choices(1));
+    assert_ne!(choices(1), choices(2));
+}
+
+#[test]
 fn some_seeds_show_a_race_and_show_it_every_time() {
     let (wrong, right): (Vec<u64>, Vec<u64>) = (0..50).partition(|&seed| lost_update(seed));
     assert!(!wrong.is_empty() && !right.is_empty());

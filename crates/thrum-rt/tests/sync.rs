@@ -15,7 +15,7 @@ use thrum_rt::{Builder, JoinHandle, spawn, yield_now};
 
 /// Runs it on four workers, and fails when it takes too long: what is wrong here mostly shows as a wait without end.
 fn on_workers<F: Future<Output = ()>>(test: F) {
-    let runtime = Builder::new().workers(4).build().unwrap();
+    let runtime = Builder::default().workers(4).build().unwrap();
     let ended = runtime.block_on(timeout(Duration::from_secs(60), test));
     ended.expect("it ends");
 }
@@ -95,7 +95,7 @@ fn receives_that_are_given_up_lose_nothing() {
 /// One worker, and a task whose channel is never empty and never full: others are polled all the same.
 #[test]
 fn a_channel_that_is_always_ready_does_not_shut_others_out() {
-    let runtime = Builder::new().workers(1).build().unwrap();
+    let runtime = Builder::default().workers(1).build().unwrap();
     let ended = runtime.block_on(timeout(Duration::from_secs(60), async {
         let stop = Arc::new(AtomicBool::new(false));
         let hog = spawn({
@@ -304,7 +304,7 @@ fn a_lock_outlives_the_panic_and_the_abort_of_its_holder() {
 
         let (other, held) = (mutex.clone(), Arc::new(Notify::new()));
         let holds = held.clone();
-        let mut aborted = spawn(async move {
+        let aborted = spawn(async move {
             let _guard = other.lock().await;
             holds.notify_one();
             std::future::pending::<()>().await;

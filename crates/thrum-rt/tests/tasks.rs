@@ -299,3 +299,21 @@ fn block_on_inside_a_task_is_no_deadlock() {
 fn spawn_outside_a_runtime_says_what_to_do() {
     spawn(async {});
 }
+
+#[test]
+fn the_end_of_a_runtime_drops_a_task_that_another_waits_for() {
+    let dropped = Arc::new(AtomicUsize::new(0));
+    block_on(async {
+        let (outer, inner) = (Guard(dropped.clone()), Guard(dropped.clone()));
+        spawn(async move {
+            let inner = spawn(async move {
+                sleep(Duration::from_secs(3600)).await;
+                drop(inner);
+            });
+            inner.await.unwrap();
+            drop(outer);
+        });
+        sleep(Duration::from_millis(20)).await;
+    });
+    assert_eq!(dropped.load(Ordering::SeqCst), 2);
+}

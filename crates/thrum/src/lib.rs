@@ -20,8 +20,9 @@
 //! }
 //! ```
 //!
-//! * The runtime, [`thrum_rt`], is re-exported here: [`spawn`], [`time`], [`net`], [`pipe`], [`sync`],
-//!   [`signal`].
+//! * The runtime, [`thrum_rt`], is re-exported here: [`spawn`], [`time`], [`net`], [`pipe`], [`sync`], [`signal`],
+//!   [`process`].
+//! * [`select!`], [`join!`], [`race`], [`scope`], [`TaskSet`], [`CancellationToken`], [`Shutdown`] tie tasks together.
 //! * [`http`] is the HTTP engine, [`parse`] the parser combinators that it is made with.
 //!
 //! **Nobody waits for a slow neighbour.** A task that computes or blocks is noticed within a few milliseconds, and the
@@ -35,6 +36,8 @@ pub use thrum_parse as parse;
 pub use thrum_rt::run_main;
 #[doc(inline)]
 pub use thrum_rt::{
-    AbortHandle, Builder, Dump, Hog, JoinError, JoinHandle, Metrics, Runtime, block_on, blocking,
-    dump, io, metrics, net, pipe, process, signal, spawn, spawn_named, sync, test, time, yield_now,
+    AbortHandle, Builder, CancellationToken, Dump, Hog, JoinError, JoinHandle, Metrics, Runtime,
+    Scope, ScopedTask, Shutdown, TaskSet, block_on, blocking, cancel, dump, io, join, metrics, net,
+    pipe, process, race, race_all, scope, select, shutdown, signal, spawn, spawn_named, sync,
+    task_local, test, time, try_join, try_scope, yield_now,
 };

@@ -165,12 +165,14 @@ impl Reactor {
         true
     }
 
-    /// Drops every waker, as the runtime ends: tasks that wait here are dropped with them.
+    /// Wakes everyone, as the runtime ends: a task that is woken then is dropped. To drop the wakers would not do: a task
+    /// lives on while a handle or another waker of it does.
     pub(crate) fn forget_waiters(&self) {
         let timers = self.timers.lock().wheel.take_all();
-        drop(timers);
+        timers.into_iter().for_each(Waker::wake);
         for source in self.sources.iter() {
-            source.drop_waiters();
+            source.wake(Direction::Read);
+            source.wake(Direction::Write);
         }
     }
 }
