@@ -213,7 +213,7 @@ fn copying_flushes_while_it_waits() {
 #[test]
 fn copying_without_an_end_lets_others_run() {
     block_on(async {
-        let mut endless = spawn(io::copy(io::repeat(7), io::sink()));
+        let endless = spawn(io::copy(io::repeat(7), io::sink()));
         for _ in 0..10 {
             timeout(SECONDS, spawn(async {})).await.unwrap().unwrap();
         }

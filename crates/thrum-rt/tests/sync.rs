@@ -11,11 +11,11 @@ use thrum_rt::sync::{
     Barrier, MVar, Mutex, Notify, OnceCell, RwLock, Semaphore, broadcast, channel, oneshot, watch,
 };
 use thrum_rt::time::{sleep, timeout};
-use thrum_rt::{Builder, JoinHandle, spawn, yield_now};
+use thrum_rt::{JoinHandle, Runtime, spawn, yield_now};
 
 /// Runs it on four workers, and fails when it takes too long: what is wrong here mostly shows as a wait without end.
 fn on_workers<F: Future<Output = ()>>(test: F) {
-    let runtime = Builder::default().workers(4).build().unwrap();
+    let runtime = Runtime::builder().workers(4).build().unwrap();
     let ended = runtime.block_on(timeout(Duration::from_secs(60), test));
     ended.expect("it ends");
 }
@@ -95,7 +95,7 @@ fn receives_that_are_given_up_lose_nothing() {
 /// One worker, and a task whose channel is never empty and never full: others are polled all the same.
 #[test]
 fn a_channel_that_is_always_ready_does_not_shut_others_out() {
-    let runtime = Builder::default().workers(1).build().unwrap();
+    let runtime = Runtime::builder().workers(1).build().unwrap();
     let ended = runtime.block_on(timeout(Duration::from_secs(60), async {
         let stop = Arc::new(AtomicBool::new(false));
         let hog = spawn({

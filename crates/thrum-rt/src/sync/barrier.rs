@@ -157,3 +157,28 @@ mod tests {
         }
     }
 }
+
+#[cfg(all(test, loom))]
+mod model {
+    use loom::future::block_on;
+    use loom::sync::Arc;
+    use loom::thread;
+
+    use super::*;
+
+    #[test]
+    fn two_pass_twice_with_one_leader() {
+        loom::model(|| {
+            let barrier = Arc::new(Barrier::new(2));
+            let pass = |barrier: &Barrier| [(); 2].map(|()| block_on(barrier.wait()).is_leader());
+            let other = thread::spawn({
+                let barrier = barrier.clone();
+                move || pass(&barrier)
+            });
+            let here = pass(&barrier);
+            let other = other.join().unwrap();
+            assert_ne!(here[0], other[0]);
+            assert_ne!(here[1], other[1]);
+        });
+    }
+}

@@ -494,3 +494,53 @@ mod tests {
         assert!(quick.is_empty());
     }
 }
+
+#[cfg(all(test, loom))]
+mod model {
+    use loom::future::block_on;
+    use loom::thread;
+
+    use super::*;
+
+    #[test]
+    fn two_receivers_see_the_message_and_the_end() {
+        loom::model(|| {
+            let (sender, receiver) = channel(2);
+            let receive = |mut receiver: Receiver<i32>| {
+                assert_eq!(block_on(receiver.recv()), Ok(1));
+                assert_eq!(block_on(receiver.recv()), Err(RecvError::Closed));
+            };
+            let other = receiver.clone();
+            let other = thread::spawn(move || receive(other));
+            let sending = thread::spawn(move || assert_eq!(sender.send(1), Ok(2)));
+            receive(receiver);
+            other.join().unwrap();
+            sending.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn nothing_is_seen_twice_or_missed_uncounted() {
+        loom::model(|| {
+            let (sender, mut receiver) = channel(1);
+            let sending = thread::spawn(move || {
+                for number in 1..=2 {
+                    sender.send(number).unwrap();
+                }
+            });
+            let mut count = 0;
+            loop {
+                match block_on(receiver.recv()) {
+                    Ok(number) => {
+                        count += 1;
+                        assert_eq!(number, count);
+                    }
+                    Err(RecvError::Lagged(missed)) => count += missed,
+                    Err(RecvError::Closed) => break,
+                }
+            }
+            assert_eq!(count, 2);
+            sending.join().unwrap();
+        });
+    }
+}

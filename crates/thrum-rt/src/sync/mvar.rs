@@ -420,3 +420,72 @@ mod tests {
         assert!(size_of::<MVar<()>>() <= 32, "{}", size_of::<MVar<()>>());
     }
 }
+
+#[cfg(all(test, loom))]
+mod model {
+    use loom::future::block_on;
+    use loom::sync::Arc;
+    use loom::thread;
+
+    use super::*;
+
+    /// A value goes through a variable; a lost wake-up would show as a deadlock.
+    #[test]
+    fn values_go_through_in_order() {
+        loom::model(|| {
+            let variable = Arc::new(MVar::empty());
+            let putter = thread::spawn({
+                let variable = variable.clone();
+                move || {
+                    block_on(variable.put(1));
+                    block_on(variable.put(2));
+                }
+            });
+            assert_eq!(block_on(variable.take()), 1);
+            assert_eq!(block_on(variable.take()), 2);
+            putter.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn two_takers_get_a_value_each() {
+        loom::model(|| {
+            let variable = Arc::new(MVar::empty());
+            let taker = thread::spawn({
+                let variable = variable.clone();
+                move || block_on(variable.take())
+            });
+            let putter = thread::spawn({
+                let variable = variable.clone();
+                move || block_on(variable.put(1))
+            });
+            block_on(variable.put(2));
+            let one = taker.join().unwrap();
+            let two = block_on(variable.take());
+            putter.join().unwrap();
+            assert_eq!(one + two, 3);
+        });
+    }
+
+    /// One who is woken and goes without looking has its value taken by the other.
+    #[test]
+    fn a_turn_given_up_is_passed_on() {
+        loom::model(|| {
+            let variable = Arc::new(MVar::empty());
+            let mut gone = Box::pin(variable.take());
+            let polled = gone.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            assert!(polled.is_pending());
+            let putter = thread::spawn({
+                let variable = variable.clone();
+                move || block_on(variable.put(1))
+            });
+            let taker = thread::spawn({
+                let variable = variable.clone();
+                move || block_on(variable.take())
+            });
+            drop(gone);
+            assert_eq!(taker.join().unwrap(), 1);
+            putter.join().unwrap();
+        });
+    }
+}

@@ -247,3 +247,84 @@ mod tests {
         assert!(poll(pin!(notify.notified())).is_pending());
     }
 }
+
+#[cfg(all(test, loom))]
+mod model {
+    use std::task::Waker;
+
+    use loom::future::block_on;
+    use loom::sync::Arc;
+    use loom::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_notification_beside_a_wait_ends_it() {
+        loom::model(|| {
+            let notify = Arc::new(Notify::new());
+            let notifier = thread::spawn({
+                let notify = notify.clone();
+                move || notify.notify_one()
+            });
+            block_on(notify.notified());
+            notifier.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn two_notifications_end_two_waits() {
+        loom::model(|| {
+            let notify = Arc::new(Notify::new());
+            let mut here = Box::pin(notify.notified());
+            let polled = here.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            assert!(polled.is_pending());
+            let waiter = thread::spawn({
+                let notify = notify.clone();
+                move || block_on(notify.notified())
+            });
+            let notifier = thread::spawn({
+                let notify = notify.clone();
+                move || notify.notify_one()
+            });
+            notify.notify_one();
+            block_on(here);
+            notifier.join().unwrap();
+            waiter.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn a_notification_of_one_who_goes_is_passed_on() {
+        loom::model(|| {
+            let notify = Arc::new(Notify::new());
+            let mut gone = Box::pin(notify.notified());
+            let polled = gone.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            assert!(polled.is_pending());
+            let waiter = thread::spawn({
+                let notify = notify.clone();
+                move || block_on(notify.notified())
+            });
+            let notifier = thread::spawn({
+                let notify = notify.clone();
+                move || notify.notify_one()
+            });
+            drop(gone);
+            notifier.join().unwrap();
+            waiter.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn all_are_notified_beside_their_polls() {
+        loom::model(|| {
+            let notify = Arc::new(Notify::new());
+            let notified = notify.notified();
+            let notifier = thread::spawn({
+                let notify = notify.clone();
+                move || notify.notify_waiters()
+            });
+            block_on(notified);
+            notifier.join().unwrap();
+        });
+    }
+}

@@ -253,3 +253,47 @@ mod tests {
         assert_eq!(Arc::strong_count(&message), 1);
     }
 }
+
+#[cfg(all(test, loom))]
+mod model {
+    use loom::future::block_on;
+    use loom::thread;
+
+    use super::*;
+
+    #[test]
+    fn the_message_or_the_end_reaches_the_receiver() {
+        for message in [Some(7), None] {
+            loom::model(move || {
+                let (sender, receiver) = channel();
+                let sending = thread::spawn(move || {
+                    if let Some(message) = message {
+                        sender.send(message).unwrap();
+                    }
+                });
+                assert_eq!(block_on(receiver).ok(), message);
+                sending.join().unwrap();
+            });
+        }
+    }
+
+    /// A message that is sent beside the receiver's end comes back or is dropped, never both or neither.
+    #[test]
+    fn the_end_of_the_receiver_reaches_the_sender() {
+        loom::model(|| {
+            let (mut sender, receiver) = channel();
+            let going = thread::spawn(move || drop(receiver));
+            block_on(sender.closed());
+            assert_eq!(sender.send(1), Err(1));
+            going.join().unwrap();
+        });
+        loom::model(|| {
+            let message = Arc::new(());
+            let (sender, receiver) = channel();
+            let going = thread::spawn(move || drop(receiver));
+            let kept = sender.send(message.clone()).is_err();
+            going.join().unwrap();
+            assert_eq!(Arc::strong_count(&message), 1, "given back: {kept}");
+        });
+    }
+}

@@ -333,3 +333,53 @@ mod tests {
         assert_eq!(semaphore.available_permits(), usize::MAX);
     }
 }
+
+#[cfg(all(test, loom))]
+mod model {
+    use std::task::Waker;
+
+    use loom::future::block_on;
+    use loom::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_permit_goes_from_hand_to_hand() {
+        loom::model(|| {
+            let semaphore = Arc::new(Semaphore::new(1));
+            let others: Vec<_> = (0..2)
+                .map(|_| {
+                    let semaphore = semaphore.clone();
+                    thread::spawn(move || drop(block_on(semaphore.acquire())))
+                })
+                .collect();
+            drop(block_on(semaphore.acquire()));
+            for other in others {
+                other.join().unwrap();
+            }
+            assert_eq!(semaphore.available_permits(), 1);
+        });
+    }
+
+    #[test]
+    fn a_turn_given_up_is_passed_on() {
+        loom::model(|| {
+            let semaphore = Arc::new(Semaphore::new(0));
+            let mut gone = Box::pin(semaphore.acquire());
+            let polled = gone.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            assert!(polled.is_pending());
+            let waiter = thread::spawn({
+                let semaphore = semaphore.clone();
+                move || block_on(semaphore.acquire()).forget()
+            });
+            let giver = thread::spawn({
+                let semaphore = semaphore.clone();
+                move || semaphore.add_permits(1)
+            });
+            drop(gone);
+            waiter.join().unwrap();
+            giver.join().unwrap();
+            assert_eq!(semaphore.available_permits(), 0);
+        });
+    }
+}

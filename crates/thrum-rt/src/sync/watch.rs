@@ -365,3 +365,45 @@ mod tests {
         assert_eq!(*receiver.borrow(), 2);
     }
 }
+
+#[cfg(all(test, loom))]
+mod model {
+    use loom::future::block_on;
+    use loom::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_change_beside_a_wait_ends_it() {
+        loom::model(|| {
+            let (sender, mut receiver) = channel(0);
+            let sending = thread::spawn(move || {
+                sender.send(1);
+                sender
+            });
+            assert_eq!(block_on(receiver.changed()), Ok(()));
+            assert_eq!(*receiver.borrow(), 1);
+            sending.join().unwrap();
+        });
+    }
+
+    /// The last value is seen before the end, and a value that was looked at is not news.
+    #[test]
+    fn the_last_value_comes_before_the_end() {
+        loom::model(|| {
+            let (sender, mut receiver) = channel(0);
+            let sending = thread::spawn(move || {
+                sender.send(1);
+                sender.send(2);
+            });
+            let mut last = *receiver.borrow_and_update();
+            while block_on(receiver.changed()).is_ok() {
+                let value = *receiver.borrow_and_update();
+                assert!(value > last);
+                last = value;
+            }
+            assert_eq!(last, 2);
+            sending.join().unwrap();
+        });
+    }
+}
