@@ -10,7 +10,7 @@
 //! | `watchdog` | notices a worker stuck in one poll and has its seat handed off |
 //! | [`runtime`](Runtime) | starts and stops all of it; [`block_on`] |
 //! | [`task`](spawn) | [`spawn`], [`JoinHandle`], [`yield_now`], [`blocking`] |
-//! | [`time`], [`net`], [`sync`], [`signal`] | what tasks wait on |
+//! | [`time`], [`net`], [`pipe`], [`sync`], [`signal`] | what tasks wait on |
 //!
 //! # The promise
 //! Within the caps on extra threads (see [`Builder`]), a task that is ready to run is polled within a few
@@ -38,6 +38,7 @@ mod budget;
 mod context;
 pub mod metrics;
 pub mod net;
+pub mod pipe;
 mod reactor;
 mod runtime;
 mod scheduler;

@@ -253,7 +253,7 @@ impl<T: AsFd> Registered<T> {
         if let Err(error) = &result
             && error.kind() == io::ErrorKind::WouldBlock
         {
-            self.source().clear(direction, seen);
+            self.source().clear_blocked(direction, seen);
         }
         result
     }
@@ -277,7 +277,7 @@ impl<T: AsFd> Registered<T> {
             }
             Err(rustix::io::Errno::AGAIN) => {
                 budget::spend(1);
-                self.source().clear(direction, seen);
+                self.source().clear_blocked(direction, seen);
             }
             Err(_) => budget::spend(1),
         }
