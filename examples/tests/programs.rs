@@ -135,8 +135,16 @@ fn spawn_creates_and_destroys() {
 }
 
 #[test]
+fn pipes_carry_each_message() {
+    for (pipes, messages) in [("1", "1"), ("20", "1000"), ("600", "1200")] {
+        let text = printed(env!("CARGO_BIN_EXE_pipes"), &[pipes, messages]);
+        assert!(figure(&text, "") >= 0.0, "{text}");
+    }
+}
+
+#[test]
 fn timers_fire_when_they_are_due() {
-    for count in ["1", "2000"] {
+    for count in ["1", "2001"] {
         let text = printed(env!("CARGO_BIN_EXE_timers"), &[count]);
         let (median, most) = (figure(&text, "late p50"), figure(&text, "late max"));
         assert!(0.0 <= median && median <= most, "{text}");
@@ -200,6 +208,7 @@ fn a_wrong_argument_is_answered_with_the_usage() {
         (env!("CARGO_BIN_EXE_doubling_load"), "70000"),
         (env!("CARGO_BIN_EXE_echo"), "127.0.0.1"),
         (env!("CARGO_BIN_EXE_fibs"), "127.0.0.1:0 again"),
+        (env!("CARGO_BIN_EXE_pipes"), "100 1e6"),
         (env!("CARGO_BIN_EXE_pong"), "127.0.0.1:70000"),
         (env!("CARGO_BIN_EXE_spawn"), "many"),
         (env!("CARGO_BIN_EXE_switch"), "0"),
