@@ -180,6 +180,68 @@ fn echo_sends_back_what_it_is_sent() {
     assert_eq!(server.say(&text), text);
 }
 
+/// One who chats: what is said, and what is heard.
+fn joined(server: &Listening, name: &str) -> (TcpStream, BufReader<TcpStream>) {
+    let mut says = TcpStream::connect(&server.address).unwrap();
+    says.set_read_timeout(Some(Duration::from_secs(60)))
+        .unwrap();
+    let mut hears = BufReader::new(says.try_clone().unwrap());
+    assert_eq!(next_line(&mut hears), "* your name?");
+    writeln!(says, "{name}").unwrap();
+    (says, hears)
+}
+
+fn next_line(hears: &mut impl BufRead) -> String {
+    let mut line = String::new();
+    hears.read_line(&mut line).unwrap();
+    line.trim_end().to_owned()
+}
+
+#[test]
+fn chat_tells_everybody_else() {
+    let server = Listening::start(env!("CARGO_BIN_EXE_chat"));
+    let (mut ann, mut ann_hears) = joined(&server, "ann");
+    let (mut bob, mut bob_hears) = joined(&server, "bob");
+    assert_eq!(next_line(&mut ann_hears), "* bob is here");
+    write!(bob, "hello\r\nare you there?\n").unwrap();
+    assert_eq!(next_line(&mut ann_hears), "bob: hello");
+    assert_eq!(next_line(&mut ann_hears), "bob: are you there?");
+    writeln!(ann, "\x1b[2Jyes").unwrap();
+    assert_eq!(next_line(&mut bob_hears), "ann: [2Jyes");
+    ann.shutdown(Shutdown::Both).unwrap();
+    assert_eq!(next_line(&mut bob_hears), "* ann has left");
+    bob.write_all(&[b'x'; 3000]).unwrap();
+    assert_eq!(next_line(&mut bob_hears), "* too long");
+}
+
+#[test]
+fn a_slow_reader_holds_up_nobody_and_is_told_what_it_missed() {
+    let server = Listening::start(env!("CARGO_BIN_EXE_chat"));
+    let (mut ann, mut ann_hears) = joined(&server, "ann");
+    let (_bob, mut bob_hears) = joined(&server, "bob");
+    assert_eq!(next_line(&mut ann_hears), "* bob is here");
+    let (_slow, mut slow_hears) = joined(&server, "slow");
+    assert_eq!(next_line(&mut ann_hears), "* slow is here");
+
+    let until_the_last = |hears: &mut BufReader<TcpStream>| {
+        let mut notes = 0;
+        loop {
+            match next_line(hears) {
+                line if line == "ann: the last" => return notes,
+                line => notes += usize::from(line.starts_with("* you missed ")),
+            }
+        }
+    };
+    // More than the sockets' buffers take.
+    let line = "x".repeat(1000) + "\n";
+    for _ in 0..20_000 {
+        ann.write_all(line.as_bytes()).unwrap();
+    }
+    writeln!(ann, "the last").unwrap();
+    until_the_last(&mut bob_hears);
+    assert!(until_the_last(&mut slow_hears) > 0);
+}
+
 #[test]
 fn the_load_checks_each_answer() {
     let load = env!("CARGO_BIN_EXE_doubling_load");
@@ -203,6 +265,7 @@ fn the_load_checks_each_answer() {
 #[test]
 fn a_wrong_argument_is_answered_with_the_usage() {
     for (program, arguments) in [
+        (env!("CARGO_BIN_EXE_chat"), "here:there"),
         (env!("CARGO_BIN_EXE_cpu"), "-7"),
         (env!("CARGO_BIN_EXE_doubling"), "--fast"),
         (env!("CARGO_BIN_EXE_doubling_load"), "70000"),
