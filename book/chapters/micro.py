@@ -8,9 +8,9 @@ STEPS = 200_000
 TIMERS = 1_000_000
 
 NEEDS = ["taskset"]
-MEANING = """A wake across workers is mostly the kernel's: one core has to wake the other. A timer is a place in a list of the wheel, so that
-a million of them cost no more each than one. One that fires is up to a millisecond late by its resolution, and later when many
-are due at once."""
+MEANING = """A wake across workers is mostly the kernel's: one core has to wake the other. A timer is a place in a list of the wheel, found
+at once however many there are; with a million of them, started in no order, it is the memory that they touch. One that fires
+is up to a millisecond late by its resolution, and later when many are due at once."""
 
 
 def run(options):
