@@ -11,7 +11,7 @@
 //! | [`runtime`](Runtime) | starts and stops all of it; [`block_on`] |
 //! | [`task`](spawn) | [`spawn`], [`JoinHandle`], [`yield_now`], [`blocking`] |
 //! | [`time`], [`net`], [`pipe`], [`sync`], [`signal`] | what tasks wait on |
-//! | [`io`], [`process`] | bytes from anywhere to anywhere; child processes |
+//! | [`io`], [`fs`], [`process`] | bytes from anywhere to anywhere; files, child processes |
 //!
 //! # The promise
 //! Within the caps on extra threads (see [`Builder`]), a task that is ready to run is polled within a few
@@ -37,6 +37,7 @@ mod waiters;
 
 mod budget;
 mod context;
+pub mod fs;
 pub mod io;
 pub mod metrics;
 pub mod net;

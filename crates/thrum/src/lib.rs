@@ -20,8 +20,8 @@
 //! }
 //! ```
 //!
-//! * The runtime, [`thrum_rt`], is re-exported here: [`spawn`], [`time`], [`net`], [`pipe`], [`sync`],
-//!   [`signal`].
+//! * The runtime, [`thrum_rt`], is re-exported here: [`spawn`], [`time`], [`net`], [`pipe`], [`io`],
+//!   [`fs`], [`process`], [`sync`], [`signal`].
 //! * [`http`] is the HTTP engine, [`parse`] the parser combinators that it is made with.
 //!
 //! **Nobody waits for a slow neighbour.** A task that computes or blocks is noticed within a few milliseconds, and the
@@ -33,6 +33,6 @@ pub use thrum_macros::main;
 pub use thrum_parse as parse;
 #[doc(inline)]
 pub use thrum_rt::{
-    Builder, JoinError, JoinHandle, Runtime, block_on, blocking, io, metrics, net, pipe, process, signal, spawn, sync,
-    time, yield_now,
+    Builder, JoinError, JoinHandle, Runtime, block_on, blocking, fs, io, metrics, net, pipe,
+    process, signal, spawn, sync, time, yield_now,
 };
