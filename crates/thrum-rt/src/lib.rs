@@ -11,7 +11,7 @@
 //! | [`runtime`](Runtime) | starts and stops all of it; [`block_on`] |
 //! | [`task`](spawn) | [`spawn`], [`JoinHandle`], [`yield_now`], [`blocking`] |
 //! | [`time`], [`net`], [`pipe`], [`sync`], [`signal`] | what tasks wait on |
-//! | [`io`], [`fs`], [`process`] | bytes from anywhere to anywhere; files, child processes |
+//! | [`io`], [`fs`], [`stdio`], [`process`] | bytes from anywhere to anywhere; files, standard streams, child processes |
 //!
 //! # The promise
 //! Within the caps on extra threads (see [`Builder`]), a task that is ready to run is polled within a few
@@ -47,6 +47,7 @@ mod reactor;
 mod runtime;
 mod scheduler;
 pub mod signal;
+pub mod stdio;
 pub mod sync;
 mod task;
 pub mod time;

@@ -21,7 +21,7 @@
 //! ```
 //!
 //! * The runtime, [`thrum_rt`], is re-exported here: [`spawn`], [`time`], [`net`], [`pipe`], [`io`],
-//!   [`fs`], [`process`], [`sync`], [`signal`].
+//!   [`fs`], [`stdio`], [`process`], [`sync`], [`signal`].
 //! * [`http`] is the HTTP engine, [`parse`] the parser combinators that it is made with.
 //!
 //! **Nobody waits for a slow neighbour.** A task that computes or blocks is noticed within a few milliseconds, and the
@@ -34,5 +34,5 @@ pub use thrum_parse as parse;
 #[doc(inline)]
 pub use thrum_rt::{
     Builder, JoinError, JoinHandle, Runtime, block_on, blocking, fs, io, metrics, net, pipe,
-    process, signal, spawn, sync, time, yield_now,
+    process, signal, spawn, stdio, sync, time, yield_now,
 };
