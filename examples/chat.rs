@@ -45,7 +45,7 @@ async fn join(id: u64, connection: Arc<TcpStream>, all: Sender<Line>) -> io::Res
     };
     let heard = all.subscribe();
     say(format!("* {name} is here\n"));
-    let mut listening = thrum::spawn(listen(id, connection.clone(), heard));
+    let listening = thrum::spawn(listen(id, connection.clone(), heard));
     while let Ok(Some(line)) = lines.next().await {
         say(format!("{name}: {line}\n"));
     }

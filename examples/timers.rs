@@ -6,9 +6,9 @@
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use thrum::time::{self, Sleep};
+use thrum::time::{self, Instant, Sleep};
 use thrum_examples::numbers;
 
 const USAGE: &str = "usage: timers [N]    N pending timers, default 1000000";

@@ -16,7 +16,7 @@
 //! | [`cancel`](CancellationToken), [`shutdown`](Shutdown) | asking others to stop, waiting until they have |
 //! | [`task_local`](task_local!) | values that go with a task |
 //! | [`time`], [`net`], [`pipe`], [`sync`], [`signal`] | what tasks wait on |
-//! | [`io`], [`process`] | bytes from anywhere to anywhere; child processes |
+//! | [`io`], [`fs`], [`stdio`], [`process`] | bytes from anywhere to anywhere; files, standard streams, child processes |
 //! | [`test`] | a clock that jumps and an order that a seed decides, for tests |
 //!
 //! # The promise
@@ -46,6 +46,7 @@ pub mod cancel;
 mod combine;
 mod context;
 pub mod dump;
+pub mod fs;
 pub mod io;
 pub mod metrics;
 pub mod net;
@@ -60,6 +61,7 @@ mod scope;
 mod select;
 pub mod shutdown;
 pub mod signal;
+pub mod stdio;
 pub mod sync;
 mod task;
 pub mod task_local;

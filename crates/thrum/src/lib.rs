@@ -20,9 +20,10 @@
 //! }
 //! ```
 //!
-//! * The runtime, [`thrum_rt`], is re-exported here: [`spawn`], [`time`], [`net`], [`pipe`], [`sync`], [`signal`],
-//!   [`process`].
+//! * The runtime, [`thrum_rt`], is re-exported here: [`spawn`], [`time`], [`net`], [`pipe`], [`io`],
+//!   [`fs`], [`stdio`], [`process`], [`sync`], [`signal`].
 //! * [`select!`], [`join!`], [`race`], [`scope`], [`TaskSet`], [`CancellationToken`], [`Shutdown`] tie tasks together.
+//! * [`test`] runs tests on a clock that jumps.
 //! * [`http`] is the HTTP engine, [`parse`] the parser combinators that it is made with.
 //!
 //! **Nobody waits for a slow neighbour.** A task that computes or blocks is noticed within a few milliseconds, and the
@@ -37,7 +38,7 @@ pub use thrum_rt::run_main;
 #[doc(inline)]
 pub use thrum_rt::{
     AbortHandle, Builder, CancellationToken, Dump, Hog, JoinError, JoinHandle, Metrics, Runtime,
-    Scope, ScopedTask, Shutdown, TaskSet, block_on, blocking, cancel, dump, io, join, metrics, net,
-    pipe, process, race, race_all, scope, select, shutdown, signal, spawn, spawn_named, sync,
-    task_local, test, time, try_join, try_scope, yield_now,
+    Scope, ScopedTask, Shutdown, TaskSet, block_on, blocking, cancel, dump, fs, io, join, metrics,
+    net, pipe, process, race, race_all, scope, select, shutdown, signal, spawn, spawn_named, stdio,
+    sync, task_local, test, time, try_join, try_scope, yield_now,
 };

@@ -65,6 +65,12 @@ pub(crate) fn coarse_ms() -> u64 {
     simulated().unwrap_or_else(|| ms(clock_gettime(ClockId::MonotonicCoarse)))
 }
 
+/// Whether the clock reads `at_ms` or more. It asks the exact clock only if the coarse one does not tell.
+pub(crate) fn has_come(at_ms: u64) -> bool {
+    let coarse = coarse_ms();
+    coarse >= at_ms || (coarse + COARSE_LAG_MS >= at_ms && now_ms() >= at_ms)
+}
+
 /// The wall clock, as coarse.
 pub(crate) fn coarse_unix_time() -> Duration {
     duration(clock_gettime(ClockId::RealtimeCoarse))

@@ -68,7 +68,7 @@ impl Future for Sleep {
         if budget::exhausted(cx) {
             return Poll::Pending;
         }
-        if clock::now_ms() >= self.at_ms {
+        if clock::has_come(self.at_ms) {
             self.timer = None;
             budget::spend(1);
             return Poll::Ready(());
