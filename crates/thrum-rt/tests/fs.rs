@@ -151,7 +151,7 @@ fn directories_are_made_gone_through_and_removed() {
 #[test]
 fn reading_without_an_end_lets_others_run() {
     block_on(async {
-        let mut endless = spawn(async {
+        let endless = spawn(async {
             let zeros = File::open("/dev/zero").await.unwrap();
             let mut buffer = [0; 100];
             while zeros.read(&mut buffer).await.unwrap() > 0 {}

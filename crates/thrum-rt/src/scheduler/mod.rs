@@ -84,6 +84,8 @@ pub(crate) struct Scheduler {
     /// Rings the watchdog out of its sleep.
     pub(crate) bell: Bell,
     ended: AtomicBool,
+    /// Another thread can run while this one does.
+    has_cpus: bool,
     next_reactor: AtomicUsize,
     pub(crate) counts: Counts,
     pub(crate) hogs: Hogs,
@@ -117,6 +119,7 @@ impl Scheduler {
             standbys: Standbys::default(),
             bell: Bell::default(),
             ended: AtomicBool::new(false),
+            has_cpus: std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1),
             next_reactor: AtomicUsize::new(0),
             counts: Counts::default(),
             hogs: Hogs::default(),

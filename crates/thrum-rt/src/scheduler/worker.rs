@@ -22,6 +22,12 @@ const LOOK_AROUND: u32 = 61;
 /// So many tasks in a row may come from the last-in slot: two that wake each other must not shut out the queue.
 const LAST_IN_STREAK: u8 = 3;
 
+/// A worker that was woken by others so often in a row, and not by its reactor, has company: it lingers before it sleeps.
+const COMPANY: u8 = 3;
+
+/// Looks at the queues while it lingers: two or three microseconds, about what putting it to sleep and waking it takes.
+const LINGER: u32 = 64;
+
 /// A worker, as its own thread sees it.
 pub(crate) struct Worker {
     scheduler: Arc<Scheduler>,
@@ -35,6 +41,8 @@ pub(crate) struct Worker {
     polling: Cell<bool>,
     /// Where the next search for a victim begins.
     victim: Cell<usize>,
+    /// How often in a row it was woken by others, up to [`COMPANY`].
+    company: Cell<u8>,
 }
 
 impl Worker {
@@ -74,6 +82,7 @@ impl Worker {
             polls: Cell::new(0),
             streak: Cell::new(0),
             polling: Cell::new(false),
+            company: Cell::new(0),
         }
     }
 
@@ -286,9 +295,32 @@ impl Worker {
         others().find_map(|member| member.last_in.take())
     }
 
+    /// Two tasks on two workers that wake each other would put both to sleep each time. So a worker whose company has
+    /// been good stays awake for a moment; if nothing comes of that, not again soon. True if there is something to do.
+    fn linger(&self) -> bool {
+        let scheduler = &self.scheduler;
+        if self.company.get() < COMPANY || !scheduler.has_cpus {
+            return false;
+        }
+        // Counted as searching, so nobody makes a system call to wake it.
+        scheduler.searching.fetch_add(1, Ordering::SeqCst);
+        let found = (0..LINGER).any(|_| {
+            std::hint::spin_loop();
+            scheduler.has_injected() || scheduler.members.iter().any(|member| member.has_tasks())
+        });
+        scheduler.searching.fetch_sub(1, Ordering::SeqCst);
+        if !found {
+            self.company.set(0);
+        }
+        found
+    }
+
     /// Waits in a turn of the reactor until there is something to do.
     fn park(&self) {
         let Some(seat) = self.seat.get() else { return };
+        if self.linger() {
+            return;
+        }
         let scheduler = &self.scheduler;
         scheduler.sleepers.fall_asleep(seat);
         fence(Ordering::SeqCst);
@@ -299,7 +331,11 @@ impl Worker {
         if !anything_to_do {
             self.turn(None);
         }
-        scheduler.sleepers.wake_up(seat);
+        self.company.set(if scheduler.sleepers.wake_up(seat) {
+            0
+        } else {
+            COMPANY.min(self.company.get() + 1)
+        });
         // Whoever runs must be watched.
         scheduler.bell.ring_if_asleep();
         self.share();
