@@ -226,6 +226,15 @@ fn copying_without_an_end_lets_others_run() {
 }
 
 #[test]
+fn copying_without_an_end_can_run_out_of_time() {
+    block_on(async {
+        let endless = io::copy(io::repeat(7), io::sink());
+        let limited = spawn(timeout(Duration::from_millis(20), endless));
+        assert!(limited.await.unwrap().is_err());
+    });
+}
+
+#[test]
 fn both_ways_at_once_with_a_half_close() {
     block_on(async {
         let ((client, front), (back, server)) = (pair().await, pair().await);

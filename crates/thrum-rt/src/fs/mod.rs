@@ -4,7 +4,7 @@
 //! detour over a pool of threads: most are answered from memory within microseconds. When the disk is slow the watchdog
 //! notices, and after about a millisecond the worker's other tasks move on without the one that waits. What is known to be
 //! slow ([`File::sync_all`], [`copy`], and what goes through whole trees) lets them move on at once, as
-//! [`blocking`](crate::blocking) does. Only what runs beside it in the same task waits.
+//! [`blocking`] does. Only what runs beside it in the same task waits.
 //!
 //! Cancel safety is simple for that reason: a call is done within one poll. Dropping the future of any function here has
 //! either done nothing yet, or has nothing left to do.

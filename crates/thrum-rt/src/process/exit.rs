@@ -50,7 +50,7 @@ impl Exit {
 fn descriptor(child: &Child) -> Option<OwnedFd> {
     use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-    pidfd_open(Pid::from_child(child), PidfdFlags::NONBLOCK).ok()
+    pidfd_open(Pid::from_child(child), PidfdFlags::empty()).ok()
 }
 
 #[cfg(not(target_os = "linux"))]

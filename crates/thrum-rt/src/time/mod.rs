@@ -61,6 +61,12 @@ pub struct Sleep {
     timer: Option<Timer>,
 }
 
+impl Sleep {
+    fn is_over(&self) -> bool {
+        clock::has_come(self.at_ms)
+    }
+}
+
 impl Future for Sleep {
     type Output = ();
 
@@ -68,7 +74,7 @@ impl Future for Sleep {
         if budget::exhausted(cx) {
             return Poll::Pending;
         }
-        if clock::has_come(self.at_ms) {
+        if self.is_over() {
             self.timer = None;
             budget::spend(1);
             return Poll::Ready(());
@@ -133,6 +139,10 @@ impl<F: Future> Future for Timeout<F> {
         let this = self.project();
         if let Poll::Ready(output) = this.future.poll(cx) {
             return Poll::Ready(Ok(output));
+        }
+        // A future that uses up the budget of every poll leaves the sleep none, and would never run out of time.
+        if this.sleep.is_over() {
+            return Poll::Ready(Err(Elapsed));
         }
         this.sleep.poll(cx).map(|()| Err(Elapsed))
     }
