@@ -30,7 +30,7 @@ mod once_cell;
 pub mod oneshot;
 mod rwlock;
 mod semaphore;
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod testing;
 pub mod watch;
 

@@ -347,17 +347,32 @@ mod model {
     fn a_permit_goes_from_hand_to_hand() {
         loom::model(|| {
             let semaphore = Arc::new(Semaphore::new(1));
-            let others: Vec<_> = (0..2)
-                .map(|_| {
-                    let semaphore = semaphore.clone();
-                    thread::spawn(move || drop(block_on(semaphore.acquire())))
-                })
-                .collect();
+            let other = thread::spawn({
+                let semaphore = semaphore.clone();
+                move || drop(block_on(semaphore.acquire()))
+            });
             drop(block_on(semaphore.acquire()));
-            for other in others {
-                other.join().unwrap();
-            }
+            other.join().unwrap();
             assert_eq!(semaphore.available_permits(), 1);
+        });
+    }
+
+    #[test]
+    fn permits_given_together_reach_all() {
+        loom::model(|| {
+            let semaphore = Arc::new(Semaphore::new(0));
+            let other = thread::spawn({
+                let semaphore = semaphore.clone();
+                move || block_on(semaphore.acquire()).forget()
+            });
+            let giver = thread::spawn({
+                let semaphore = semaphore.clone();
+                move || semaphore.add_permits(2)
+            });
+            block_on(semaphore.acquire()).forget();
+            other.join().unwrap();
+            giver.join().unwrap();
+            assert_eq!(semaphore.available_permits(), 0);
         });
     }
 
