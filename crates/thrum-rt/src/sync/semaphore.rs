@@ -122,7 +122,8 @@ impl Semaphore {
 impl State {
     /// Takes permits if they are there and it is the turn of who asks.
     fn take(&mut self, permits: usize, ticket: Option<Ticket>) -> bool {
-        let takes = self.line.is_turn(ticket) && permits <= self.permits;
+        // None are had at once, else one who wants none would wait for somebody to give some back.
+        let takes = permits == 0 || (self.line.is_turn(ticket) && permits <= self.permits);
         if takes {
             self.permits -= permits;
         }
@@ -323,6 +324,18 @@ mod tests {
         one.forget();
         assert_eq!(semaphore.available_permits(), 2);
         assert!(semaphore.try_acquire_many(3).is_none());
+        let mut many = pin!(semaphore.acquire_many(3));
+        assert!(poll(many.as_mut()).is_pending());
+        assert!(semaphore.try_acquire_many(0).is_some());
+    }
+
+    #[test]
+    fn who_waits_for_too_many_holds_others_up_until_it_gives_up() {
+        let semaphore = Semaphore::new(2);
+        let mut many = Box::pin(semaphore.acquire_many(3));
+        assert!(poll(many.as_mut()).is_pending());
+        assert!(semaphore.try_acquire_many(2).is_none());
+        drop(many);
         assert!(semaphore.try_acquire_many(2).is_some());
     }
 
