@@ -500,28 +500,38 @@ mod model {
     use loom::future::block_on;
     use loom::thread;
 
+    use super::super::testing::model;
     use super::*;
 
     #[test]
-    fn two_receivers_see_the_message_and_the_end() {
-        loom::model(|| {
-            let (sender, receiver) = channel(2);
-            let receive = |mut receiver: Receiver<i32>| {
-                assert_eq!(block_on(receiver.recv()), Ok(1));
-                assert_eq!(block_on(receiver.recv()), Err(RecvError::Closed));
-            };
-            let other = receiver.clone();
-            let other = thread::spawn(move || receive(other));
-            let sending = thread::spawn(move || assert_eq!(sender.send(1), Ok(2)));
-            receive(receiver);
-            other.join().unwrap();
+    fn two_receivers_see_the_message() {
+        model(|| {
+            let (sender, mut receiver) = channel(2);
+            let mut other = receiver.clone();
+            let receiving = thread::spawn(move || {
+                assert_eq!(block_on(other.recv()), Ok(1));
+                other // its end is another story
+            });
+            assert_eq!(sender.send(1), Ok(2));
+            assert_eq!(block_on(receiver.recv()), Ok(1));
+            receiving.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn a_receiver_sees_the_message_and_the_end() {
+        model(|| {
+            let (sender, mut receiver) = channel(2);
+            let sending = thread::spawn(move || assert_eq!(sender.send(1), Ok(1)));
+            assert_eq!(block_on(receiver.recv()), Ok(1));
+            assert_eq!(block_on(receiver.recv()), Err(RecvError::Closed));
             sending.join().unwrap();
         });
     }
 
     #[test]
     fn nothing_is_seen_twice_or_missed_uncounted() {
-        loom::model(|| {
+        model(|| {
             let (sender, mut receiver) = channel(1);
             let sending = thread::spawn(move || {
                 for number in 1..=2 {

@@ -1,5 +1,8 @@
 //! Messages from any number of tasks to any number of tasks; each message reaches one of them.
 //!
+//! Messages of one sender arrive in their order. Those who wait are woken in the order in which they came; one that comes
+//! just then may be served before.
+//!
 //! ```
 //! use thrum_rt::sync::channel;
 //!

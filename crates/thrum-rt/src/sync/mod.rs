@@ -30,7 +30,7 @@ mod once_cell;
 pub mod oneshot;
 mod rwlock;
 mod semaphore;
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod testing;
 pub mod watch;
 
@@ -42,3 +42,43 @@ pub use self::notify::Notify;
 pub use self::once_cell::OnceCell;
 pub use self::rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use self::semaphore::{OwnedPermit, Permit, Semaphore};
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::pin::pin;
+
+    use super::testing::poll;
+    use super::*;
+    use crate::waiting::{Waiting, take_note};
+
+    #[test]
+    fn who_waits_says_for_what() {
+        fn note<F: Future>(wait: F) -> Waiting {
+            take_note();
+            assert!(poll(pin!(wait)).is_pending());
+            Waiting::unpack(take_note())
+        }
+
+        let (variable, mutex, lock) = (MVar::<()>::empty(), Mutex::new(()), RwLock::new(()));
+        let _guards = (mutex.try_lock().unwrap(), lock.try_write().unwrap());
+        let (sender, receiver) = channel::bounded(1);
+        let (_broadcast, mut everyone) = broadcast::channel::<()>(1);
+        let (_watched, mut watcher) = watch::channel(());
+        let (mut one, result) = oneshot::channel::<()>();
+        assert_eq!(note(variable.take()), Waiting::Variable);
+        assert_eq!(note(receiver.recv()), Waiting::Channel);
+        sender.try_send(()).unwrap();
+        assert_eq!(note(sender.send(())), Waiting::Channel);
+        assert_eq!(note(everyone.recv()), Waiting::Channel);
+        assert_eq!(note(watcher.changed()), Waiting::Channel);
+        assert_eq!(note(one.closed()), Waiting::Channel);
+        assert_eq!(note(result), Waiting::Channel);
+        assert_eq!(note(mutex.lock()), Waiting::Lock);
+        assert_eq!(note(lock.read()), Waiting::Lock);
+        assert_eq!(note(lock.write()), Waiting::Lock);
+        assert_eq!(note(Semaphore::new(0).acquire()), Waiting::Permit);
+        assert_eq!(note(Notify::new().notified()), Waiting::Notification);
+        assert_eq!(note(Barrier::new(2).wait()), Waiting::Barrier);
+        assert_eq!(note(OnceCell::<()>::new().wait()), Waiting::OnceCell);
+    }
+}

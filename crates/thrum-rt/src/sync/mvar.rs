@@ -29,11 +29,11 @@ pub struct MVar<T> {
     state: Mutex<State<T>>,
 }
 
-// Programs have MVars by the hundred thousand: the parts of the queue lie here singly, to pack well.
+// There may be MVars by the hundred thousand: `only` lies beside the queue, not in it, because it packs into 8 bytes less.
 struct State<T> {
     value: Option<T>,
     queue: Queue,
-    /// What the waiter of [`Queue::One`] waits to be.
+    /// The kind of the waiter in [`Queue::One`].
     only: Kind,
 }
 

@@ -259,12 +259,13 @@ mod model {
     use loom::future::block_on;
     use loom::thread;
 
+    use super::super::testing::model;
     use super::*;
 
     #[test]
     fn the_message_or_the_end_reaches_the_receiver() {
         for message in [Some(7), None] {
-            loom::model(move || {
+            model(move || {
                 let (sender, receiver) = channel();
                 let sending = thread::spawn(move || {
                     if let Some(message) = message {
@@ -280,14 +281,14 @@ mod model {
     /// A message that is sent beside the receiver's end comes back or is dropped, never both or neither.
     #[test]
     fn the_end_of_the_receiver_reaches_the_sender() {
-        loom::model(|| {
+        model(|| {
             let (mut sender, receiver) = channel();
             let going = thread::spawn(move || drop(receiver));
             block_on(sender.closed());
             assert_eq!(sender.send(1), Err(1));
             going.join().unwrap();
         });
-        loom::model(|| {
+        model(|| {
             let message = Arc::new(());
             let (sender, receiver) = channel();
             let going = thread::spawn(move || drop(receiver));

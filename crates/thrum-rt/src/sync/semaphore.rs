@@ -122,7 +122,8 @@ impl Semaphore {
 impl State {
     /// Takes permits if they are there and it is the turn of who asks.
     fn take(&mut self, permits: usize, ticket: Option<Ticket>) -> bool {
-        let takes = self.line.is_turn(ticket) && permits <= self.permits;
+        // None are had at once, else one who wants none would wait for somebody to give some back.
+        let takes = permits == 0 || (self.line.is_turn(ticket) && permits <= self.permits);
         if takes {
             self.permits -= permits;
         }
@@ -323,6 +324,18 @@ mod tests {
         one.forget();
         assert_eq!(semaphore.available_permits(), 2);
         assert!(semaphore.try_acquire_many(3).is_none());
+        let mut many = pin!(semaphore.acquire_many(3));
+        assert!(poll(many.as_mut()).is_pending());
+        assert!(semaphore.try_acquire_many(0).is_some());
+    }
+
+    #[test]
+    fn who_waits_for_too_many_holds_others_up_until_it_gives_up() {
+        let semaphore = Semaphore::new(2);
+        let mut many = Box::pin(semaphore.acquire_many(3));
+        assert!(poll(many.as_mut()).is_pending());
+        assert!(semaphore.try_acquire_many(2).is_none());
+        drop(many);
         assert!(semaphore.try_acquire_many(2).is_some());
     }
 
@@ -347,17 +360,32 @@ mod model {
     fn a_permit_goes_from_hand_to_hand() {
         loom::model(|| {
             let semaphore = Arc::new(Semaphore::new(1));
-            let others: Vec<_> = (0..2)
-                .map(|_| {
-                    let semaphore = semaphore.clone();
-                    thread::spawn(move || drop(block_on(semaphore.acquire())))
-                })
-                .collect();
+            let other = thread::spawn({
+                let semaphore = semaphore.clone();
+                move || drop(block_on(semaphore.acquire()))
+            });
             drop(block_on(semaphore.acquire()));
-            for other in others {
-                other.join().unwrap();
-            }
+            other.join().unwrap();
             assert_eq!(semaphore.available_permits(), 1);
+        });
+    }
+
+    #[test]
+    fn permits_given_together_reach_all() {
+        loom::model(|| {
+            let semaphore = Arc::new(Semaphore::new(0));
+            let other = thread::spawn({
+                let semaphore = semaphore.clone();
+                move || block_on(semaphore.acquire()).forget()
+            });
+            let giver = thread::spawn({
+                let semaphore = semaphore.clone();
+                move || semaphore.add_permits(2)
+            });
+            block_on(semaphore.acquire()).forget();
+            other.join().unwrap();
+            giver.join().unwrap();
+            assert_eq!(semaphore.available_permits(), 0);
         });
     }
 

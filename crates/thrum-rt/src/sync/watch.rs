@@ -371,11 +371,12 @@ mod model {
     use loom::future::block_on;
     use loom::thread;
 
+    use super::super::testing::model;
     use super::*;
 
     #[test]
     fn a_change_beside_a_wait_ends_it() {
-        loom::model(|| {
+        model(|| {
             let (sender, mut receiver) = channel(0);
             let sending = thread::spawn(move || {
                 sender.send(1);
@@ -390,7 +391,7 @@ mod model {
     /// The last value is seen before the end, and a value that was looked at is not news.
     #[test]
     fn the_last_value_comes_before_the_end() {
-        loom::model(|| {
+        model(|| {
             let (sender, mut receiver) = channel(0);
             let sending = thread::spawn(move || {
                 sender.send(1);
