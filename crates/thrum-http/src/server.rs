@@ -1,20 +1,17 @@
 //! The server: accepts connections, counts, and ends without cutting anyone off.
 
 use std::collections::HashMap;
-use std::future::{Future, poll_fn};
 use std::io;
-use std::net::{Shutdown, SocketAddr};
-use std::pin::pin;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::net::{self, SocketAddr};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use http::{Request, Response};
 use slab::Slab;
-use thrum_rt::JoinHandle;
 use thrum_rt::net::{TcpListener, TcpStream};
-use thrum_rt::time::timeout;
+use thrum_rt::shutdown::Guard;
+use thrum_rt::{Shutdown, TaskSet, select};
 use tower_service::Service;
 
 use crate::connection::{self, Context};
@@ -53,10 +50,8 @@ pub struct Server {
 /// What the clones of a server share.
 #[derive(Default)]
 pub(crate) struct State {
-    pub(crate) ending: AtomicBool,
+    pub(crate) shutdown: Shutdown,
     connections: Mutex<Slab<Arc<Open>>>,
-    /// Those who wait for the end to begin, or for the last connection to go.
-    waiters: Mutex<Vec<Waker>>,
     pub(crate) counters: Counters,
 }
 
@@ -177,19 +172,12 @@ impl Server {
     {
         // In a task of its own: the caller may be a thread that is no worker.
         let server = self.clone();
-        let mut accepting = Abort(thrum_rt::spawn(async move {
-            server.accept(listener, service).await
-        }));
-        poll_fn(|cx| {
-            self.state.wait(cx.waker());
-            if self.state.ending.load(Ordering::SeqCst) {
-                return Poll::Ready(Ok(()));
-            }
-            pin!(&mut accepting.0)
-                .poll(cx)
-                .map(|ended| ended.unwrap_or(Ok(())))
-        })
-        .await
+        let mut accepting = TaskSet::new();
+        accepting.spawn(async move { server.accept(listener, service).await });
+        select! {
+            () = self.state.shutdown.begun() => Ok(()),
+            ended = accepting.join_next() => ended.and_then(Result::ok).unwrap_or(Ok(())),
+        }
     }
 
     async fn accept<S, B>(&self, listener: TcpListener, service: S) -> io::Result<()>
@@ -231,7 +219,7 @@ impl Server {
             open: self.state.open(),
             accepted: read(&counters.accepted),
             refused: read(&counters.refused),
-            accept_errors: thrum_rt::metrics().accept_errors,
+            accept_errors: thrum_rt::net::accept_errors(),
             requests: read(&counters.requests),
             rejects: lock(&counters.rejects).clone(),
             body_timeouts: read(&counters.body_timeouts),
@@ -246,23 +234,14 @@ impl Server {
     pub async fn shutdown(&self, grace: Duration) -> Drained {
         let state = &self.state;
         let before = state.open();
-        state.ending.store(true, Ordering::SeqCst);
-        state.wake_waiters();
+        state.shutdown.begin();
         for open in state.snapshot() {
             open.stream.wake_reader();
         }
-        let drained = poll_fn(|cx| {
-            state.wait(cx.waker());
-            if state.open() == 0 {
-                Poll::Ready(())
-            } else {
-                Poll::Pending
-            }
-        });
-        let _ = timeout(grace, drained).await;
+        state.shutdown.drain(grace).await;
         let left = state.snapshot();
         for open in &left {
-            let _ = open.stream.shutdown(Shutdown::Both);
+            let _ = open.stream.shutdown(net::Shutdown::Both);
         }
         Drained {
             finished: before.saturating_sub(left.len()),
@@ -299,7 +278,11 @@ impl State {
             state: self.clone(),
         });
         let key = connections.insert(open.clone());
-        Ok(Entry { open, key })
+        Ok(Entry {
+            open,
+            key,
+            _guard: self.shutdown.guard(),
+        })
     }
 
     fn open(&self) -> usize {
@@ -312,24 +295,14 @@ impl State {
             .map(|(_, open)| open.clone())
             .collect()
     }
-
-    fn wait(&self, waker: &Waker) {
-        let mut waiters = lock(&self.waiters);
-        if !waiters.iter().any(|waiter| waiter.will_wake(waker)) {
-            waiters.push(waker.clone());
-        }
-    }
-
-    fn wake_waiters(&self) {
-        let waiters = std::mem::take(&mut *lock(&self.waiters));
-        waiters.into_iter().for_each(Waker::wake);
-    }
 }
 
 /// A connection's entry in the list. It goes with the connection, however that ends.
 struct Entry {
     open: Arc<Open>,
     key: usize,
+    /// Dropped after the connection has left the list.
+    _guard: Guard,
 }
 
 impl Drop for Entry {
@@ -337,18 +310,6 @@ impl Drop for Entry {
         let state = self.open.state();
         let removed = lock(&state.connections).remove(self.key);
         drop(removed);
-        if state.ending.load(Ordering::SeqCst) {
-            state.wake_waiters();
-        }
-    }
-}
-
-/// Ends a task when it is dropped.
-struct Abort(JoinHandle<io::Result<()>>);
-
-impl Drop for Abort {
-    fn drop(&mut self) {
-        self.0.abort();
     }
 }
 

@@ -46,7 +46,7 @@ macro_rules! task_local {
     };
 }
 
-/// A value that is set while a future is polled. Declare it with [`task_local!`](crate::task_local).
+/// A value that is set while a future is polled. Declare it with [`task_local!`](crate::task_local!).
 ///
 /// Tasks that the future spawns don't inherit it: give it to them with a `scope` of their own.
 pub struct TaskLocal<T: 'static> {

@@ -182,7 +182,7 @@ fn join_waits_for_all_and_borrows() {
     }
     block_on(async {
         let text = "borrowed".to_owned();
-        let (one, two, three) = join!(length(&text, 3), length(&String::from("temp"), 0), ready(5));
+        let (one, two, three) = join!(length(&text, 3), length(&format!("{}", 1234), 0), ready(5));
         assert_eq!((one, two, three), (8, 4, 5));
         assert_eq!(join!(ready(1)), (1,));
     });

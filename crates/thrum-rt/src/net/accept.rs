@@ -32,7 +32,7 @@ const WARN_EVERY_MS: u64 = 1000;
 static ERRORS: AtomicU64 = AtomicU64::new(0);
 
 /// How often accepting failed, in the whole process.
-pub(crate) fn accept_errors() -> u64 {
+pub fn accept_errors() -> u64 {
     ERRORS.load(Ordering::Relaxed)
 }
 

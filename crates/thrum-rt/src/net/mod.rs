@@ -38,7 +38,7 @@ use std::os::fd::AsFd;
 
 pub use std::net::Shutdown;
 
-pub(crate) use self::accept::accept_errors;
+pub use self::accept::accept_errors;
 pub use self::inherited::{Inherited, InheritedSocket, inherited};
 pub use self::keepalive::Keepalive;
 pub use self::message_socket::MessageSocket;
