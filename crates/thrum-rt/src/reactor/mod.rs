@@ -160,12 +160,14 @@ impl Reactor {
         true
     }
 
-    /// Drops every waker, as the runtime ends: tasks that wait here are dropped with them.
-    pub(crate) fn forget_waiters(&self) {
+    /// Wakes all who wait, as the runtime ends: a task that is woken then is dropped. (Dropping its wakers is not enough: as
+    /// long as somebody has its handle it would lie there, and never end.)
+    pub(crate) fn release_waiters(&self) {
         let timers = self.timers.lock().wheel.take_all();
-        drop(timers);
+        timers.into_iter().for_each(Waker::wake);
         for source in self.sources.iter() {
-            source.drop_waiters();
+            source.wake(Direction::Read);
+            source.wake(Direction::Write);
         }
     }
 }

@@ -203,11 +203,6 @@ impl Source {
         let next = self.generation().wrapping_add(1) & GENERATION_MASK;
         self.state
             .store(u64::from(next) << GENERATION_SHIFT, Ordering::Release);
-        self.drop_waiters();
-    }
-
-    /// Drops the wakers of all who wait.
-    pub(super) fn drop_waiters(&self) {
         for direction in [Direction::Read, Direction::Write] {
             let waiters = self.waiters(direction).lock().take();
             drop(waiters); // after the lock: dropping a waker may drop a task

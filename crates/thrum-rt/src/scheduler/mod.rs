@@ -181,7 +181,7 @@ impl Scheduler {
         left
     }
 
-    /// Drops the queued tasks and the wakers of those that wait, which drops these too.
+    /// Drops the queued tasks, and those that wait for I/O or a timer by waking them.
     fn drop_tasks(&self) {
         loop {
             match self.injector.steal() {
@@ -194,7 +194,7 @@ impl Scheduler {
             member.drop_tasks();
         }
         for seat in &self.seats {
-            seat.reactor.forget_waiters();
+            seat.reactor.release_waiters();
         }
     }
 }
