@@ -182,8 +182,7 @@ impl Scheduler {
         stuck: &Arc<Member>,
         verdict: Verdict,
     ) -> bool {
-        if self.seats[seat].holder() != Some(stuck.id) || stuck.is_superseded() || self.has_ended()
-        {
+        if self.has_ended() || !self.seats[seat].vacate(stuck.id) {
             return false;
         }
         if verdict == Verdict::Computing {
