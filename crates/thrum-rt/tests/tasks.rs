@@ -229,6 +229,19 @@ fn the_end_of_a_runtime_drops_what_waits_in_it() {
 }
 
 #[test]
+fn a_handle_outlives_its_runtime() {
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    let waits = runtime.block_on(async {
+        let waits = spawn(sleep(Duration::from_secs(3600)));
+        yield_now().await;
+        waits
+    });
+    drop(runtime);
+    let ended = thrum_rt::block_on(waits);
+    assert!(matches!(ended, Err(JoinError::Aborted)), "{ended:?}");
+}
+
+#[test]
 fn many_tasks_over_many_workers_all_run() {
     let runtime = Runtime::builder().workers(4).build().unwrap();
     let sum = runtime.block_on(async {

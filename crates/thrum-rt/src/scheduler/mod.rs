@@ -27,6 +27,8 @@
 //! thread, a new one if there is none. The stuck thread stays the only producer of its own queue; its successor empties
 //! that queue as an ordinary thief and takes the turn of the reactor. Superseding is a flag and a lock, no transfer:
 //!
+//! * The seat is taken from its holder by one atomic exchange. A thread that is about to block may hand its seat off at
+//!   the moment that the watchdog does; only one of them finds it there.
 //! * The hog is in the poll of a task: it has no turn, and its next look at the flag is when that poll is over. Then it
 //!   puts what is left in its queue into the injector and becomes a standby itself.
 //! * A task that it wakes from within the poll goes to its queue, and it looks at the flag *after* that. Its successor
@@ -223,7 +225,7 @@ impl Scheduler {
         }
         // Whoever waits without being a task, such as in a `block_on` of another runtime.
         for seat in &self.seats {
-            seat.reactor.forget_waiters();
+            seat.reactor.release_waiters();
         }
     }
 }

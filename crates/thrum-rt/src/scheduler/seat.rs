@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::reactor::Reactor;
 
+const NOBODY: usize = usize::MAX;
+
 pub(crate) struct Seat {
     pub(crate) reactor: Arc<Reactor>,
     /// The member that holds it.
@@ -16,14 +18,22 @@ impl Seat {
     pub(super) fn new() -> io::Result<Self> {
         Ok(Self {
             reactor: Arc::new(Reactor::new()?),
-            holder: AtomicUsize::new(usize::MAX),
+            holder: AtomicUsize::new(NOBODY),
         })
     }
 
-    /// The member that holds it; none before its first thread has come up.
+    /// The member that holds it; none while a thread is on its way to it.
     pub(crate) fn holder(&self) -> Option<usize> {
         let holder = self.holder.load(Ordering::Acquire);
-        (holder != usize::MAX).then_some(holder)
+        (holder != NOBODY).then_some(holder)
+    }
+
+    /// Takes the seat from a member; false if it does not hold it. So of two who would hand a seat off, the watchdog and
+    /// the thread itself, one does.
+    pub(super) fn vacate(&self, member: usize) -> bool {
+        self.holder
+            .compare_exchange(member, NOBODY, Ordering::AcqRel, Ordering::Relaxed)
+            .is_ok()
     }
 
     pub(super) fn set_holder(&self, member: usize) {

@@ -186,9 +186,8 @@ impl Scheduler {
         verdict: Verdict,
         announced: bool,
     ) -> bool {
-        // A simulation's seat has no holder: nobody stands in for it.
-        if self.seats[seat].holder() != Some(stuck.id) || stuck.is_superseded() || self.has_ended()
-        {
+        // A simulation's seat has no holder, so nobody stands in for it.
+        if self.has_ended() || !self.seats[seat].vacate(stuck.id) {
             return false;
         }
         if verdict == Verdict::Computing {

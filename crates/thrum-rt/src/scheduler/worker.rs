@@ -145,6 +145,8 @@ impl Worker {
     fn sit_down(&self, Assignment { seat, predecessor }: Assignment) {
         self.seat.set(Some(seat));
         self.seat().set_holder(self.member.id);
+        // A thread that was not stuck after all may get its own seat back.
+        let predecessor = predecessor.filter(|&id| id != self.member.id);
         if let Some(predecessor) = predecessor.and_then(|id| self.scheduler.members.get(id)) {
             // The flag of the predecessor was set before; what it pushes from now on it gives away itself.
             fence(Ordering::SeqCst);

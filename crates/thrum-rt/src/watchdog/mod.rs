@@ -208,6 +208,9 @@ impl Watchdog {
             while bell.asleep.load(Ordering::SeqCst) {
                 thread::park();
             }
+        } else {
+            // Somebody just woke up, or a thread is on its way to a seat.
+            thread::park_timeout(self.decider.slice());
         }
         bell.asleep.store(false, Ordering::SeqCst);
     }
