@@ -89,7 +89,7 @@ fn round(mut random: Random) {
         let metrics = || runtime.block_on(async { metrics() });
         wait_until("the runtime is at rest", || {
             let now = metrics();
-            (now.queued, now.computing, now.asleep) == (0, 0, 0)
+            (now.total_queued(), now.computing, now.asleep) == (0, 0, 0)
                 && now.threads == workers + now.standbys
         });
         let [cut_short, panicked, aborted] =
@@ -144,7 +144,7 @@ async fn drive(books: &Arc<Books>, mut random: Random, quiet: bool) -> Vec<JoinH
     tasks
 }
 
-async fn abort(books: &Books, mut task: JoinHandle<()>) {
+async fn abort(books: &Books, task: JoinHandle<()>) {
     task.abort();
     if let Err(JoinError::Aborted) = task.await {
         books.aborted.fetch_add(1, Ordering::Relaxed);
