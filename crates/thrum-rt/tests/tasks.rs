@@ -231,13 +231,13 @@ fn the_end_of_a_runtime_drops_what_waits_in_it() {
 #[test]
 fn a_handle_outlives_its_runtime() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
-    let waits = runtime.block_on(async {
-        let waits = spawn(sleep(Duration::from_secs(3600)));
+    let mut waits = None;
+    runtime.block_on(async {
+        waits = Some(spawn(sleep(Duration::from_secs(3600))));
         yield_now().await;
-        waits
     });
     drop(runtime);
-    let ended = thrum_rt::block_on(waits);
+    let ended = block_on(waits.unwrap());
     assert!(matches!(ended, Err(JoinError::Aborted)), "{ended:?}");
 }
 
