@@ -297,6 +297,39 @@ fn two_that_wake_each_other_do_not_shut_out_a_third() {
 }
 
 #[test]
+fn a_queue_that_never_empties_shuts_out_neither_injector_nor_reactor_nor_timers() {
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    runtime.block_on(async {
+        let busy: Vec<_> = (0..100)
+            .map(|_| {
+                spawn(async {
+                    loop {
+                        yield_now().await;
+                    }
+                })
+            })
+            .collect();
+        let before = thrum_rt::metrics().polls;
+        // By way of the injector, as this thread is no worker; then by a timer and a socket.
+        let others = spawn(async {
+            sleep(Duration::from_millis(5)).await;
+            let listener = thrum_rt::net::TcpListener::bind("127.0.0.1:0").await?;
+            let client = thrum_rt::net::TcpStream::connect(listener.local_addr()?).await?;
+            let (server, _) = listener.accept().await?;
+            client.write_all(b"x").await?;
+            server.read(&mut [0; 8]).await
+        });
+        let read = thrum_rt::time::timeout(Duration::from_secs(20), others).await;
+        assert_eq!(read.unwrap().unwrap().unwrap(), 1);
+        assert!(
+            thrum_rt::metrics().polls - before > 61,
+            "the worker was busy"
+        );
+        busy.iter().for_each(|task| task.abort());
+    });
+}
+
+#[test]
 fn block_on_inside_a_task_is_no_deadlock() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
     let answer = runtime.block_on(async {
