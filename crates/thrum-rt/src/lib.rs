@@ -12,6 +12,7 @@
 //! | [`runtime`](Runtime) | starts and stops all of it; [`block_on`] |
 //! | [`task`](spawn) | [`spawn`], [`JoinHandle`], [`yield_now`], [`blocking`] |
 //! | [`time`], [`net`], [`sync`], [`signal`] | what tasks wait on |
+//! | `compat` | tokio's I/O traits and hyper's runtime traits, behind the features `tokio-io` and `hyper` |
 //!
 //! # The promise
 //! Within the caps on extra threads (see [`Builder`]), a task that is ready to run is polled within a few
@@ -36,6 +37,8 @@ mod shim;
 mod waiters;
 
 mod budget;
+#[cfg(any(feature = "hyper", feature = "tokio-io"))]
+pub mod compat;
 mod context;
 pub mod dump;
 pub mod metrics;

@@ -30,6 +30,9 @@
 pub use thrum_http as http;
 pub use thrum_macros::{main, test};
 pub use thrum_parse as parse;
+#[cfg(any(feature = "hyper", feature = "tokio-io"))]
+#[doc(inline)]
+pub use thrum_rt::compat;
 #[doc(hidden)]
 pub use thrum_rt::run_main;
 #[doc(inline)]
