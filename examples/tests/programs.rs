@@ -68,6 +68,15 @@ fn pong_says_pong() {
 }
 
 #[test]
+#[cfg(feature = "axum")]
+fn axum_routes() {
+    let server = Listening::start(env!("CARGO_BIN_EXE_axum"));
+    assert!(server.get("/").ends_with("\r\n\r\nPong!\r\n"));
+    let answer = server.get("/hello/warp");
+    assert!(answer.ends_with("\r\n\r\nHello, warp!\r\n"), "{answer}");
+}
+
+#[test]
 fn doubling_doubles_and_says_thanks() {
     let server = Listening::start(env!("CARGO_BIN_EXE_doubling"));
     let answer = server.say("7\n-3\nx\n9223372036854775807\n1\nend\n5\n");
