@@ -22,6 +22,8 @@
 //!
 //! * The runtime, [`thrum_rt`], is re-exported here: [`spawn`], [`time`], [`net`], [`sync`], [`signal`].
 //! * [`http`] is the HTTP engine, [`parse`] the parser combinators that it is made with.
+//! * `compat` runs what is written for others: hyper, and so axum, with the feature `hyper`; h2 and whatever else takes
+//!   tokio's I/O traits with `tokio-io`.
 //!
 //! **Nobody waits for a slow neighbour.** A task that computes or blocks is noticed within a few milliseconds, and the
 //! rest of its worker's work moves on without it. So a handler may call slow code as it is.

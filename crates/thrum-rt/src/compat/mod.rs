@@ -7,35 +7,21 @@
 //!
 //! A library that starts tokio's own tasks, timers or sockets still needs tokio's runtime: `axum::serve`, hyper-util's
 //! `TokioExecutor`.
-#![cfg_attr(
-    feature = "hyper",
-    doc = r#"
-# An HTTP server with hyper
-```
-use std::convert::Infallible;
-
-use hyper::body::Incoming;
-use hyper::{Request, Response, server::conn::http1, service::service_fn};
-use thrum_rt::compat::{Io, Timer};
-use thrum_rt::net::TcpListener;
-
-async fn serve(listener: TcpListener) -> std::io::Result<()> {
-    loop {
-        let (connection, _peer) = listener.accept().await?;
-        let pong = service_fn(async |_: Request<Incoming>| {
-            Ok::<_, Infallible>(Response::new("Pong!".to_owned()))
-        });
-        thrum_rt::spawn(
-            http1::Builder::new()
-                .timer(Timer)
-                .serve_connection(Io::new(connection), pong),
-        );
-    }
-}
-```
-An axum `Router` takes the place of `pong` inside hyper-util's `TowerToHyperService::new(router.clone())`.
-"#
-)]
+//!
+//! # An axum router, served by hyper
+//! With axum's feature `tokio` left out, hyper's features `http1` and `server`, and hyper-util's feature `service`:
+//! ```ignore
+//! let listener = TcpListener::bind("127.0.0.1:8080").await?;
+//! loop {
+//!     let (connection, _peer) = listener.accept().await?;
+//!     let service = TowerToHyperService::new(router.clone());
+//!     thrum_rt::spawn(
+//!         hyper::server::conn::http1::Builder::new()
+//!             .timer(Timer)
+//!             .serve_connection(Io::new(connection), service),
+//!     );
+//! }
+//! ```
 
 #[cfg(feature = "hyper")]
 mod hyper_rt;
