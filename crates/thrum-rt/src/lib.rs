@@ -18,6 +18,7 @@
 //! | [`time`], [`net`], [`pipe`], [`sync`], [`signal`] | what tasks wait on |
 //! | [`io`], [`fs`], [`stdio`], [`process`] | bytes from anywhere to anywhere; files, standard streams, child processes |
 //! | [`test`] | a clock that jumps and an order that a seed decides, for tests |
+//! | `compat` | tokio's I/O traits and hyper's runtime traits, behind the features `tokio-io` and `hyper` |
 //!
 //! # The promise
 //! Say that a worker is *held* by a poll until that poll ends or the worker's seat is handed to another thread. While the
@@ -52,6 +53,8 @@ mod waiters;
 mod budget;
 pub mod cancel;
 mod combine;
+#[cfg(any(feature = "hyper", feature = "tokio-io"))]
+pub mod compat;
 mod context;
 pub mod dump;
 pub mod fs;
