@@ -5,7 +5,7 @@
 //! | module | what is in it |
 //! |---|---|
 //! | `shim` | atomics and locks, swapped for the model checker's in its builds |
-//! | `reactor` | one I/O manager: an epoll set, its registrations, its timer wheel |
+//! | `reactor` | one I/O manager: a back end ([`Io`]), its registrations, its timer wheel |
 //! | `scheduler` | seats, run queues, parking, standby threads: who runs what, where |
 //! | `watchdog` | notices a worker stuck in one poll and has its seat handed off |
 //! | [`runtime`](Runtime) | starts and stops all of it; [`block_on`] |
@@ -49,5 +49,6 @@ mod waiting;
 mod watchdog;
 
 pub use metrics::metrics;
+pub use reactor::{Io, UnknownIo};
 pub use runtime::{Builder, Runtime, block_on};
 pub use task::{JoinError, JoinHandle, PanicPayload, blocking, spawn, yield_now};

@@ -2,12 +2,15 @@
 
 use std::sync::atomic::Ordering;
 
+use crate::Io;
 use crate::context;
 
 /// A snapshot of the current runtime; see [`metrics`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metrics {
+    /// How the kernel is asked what is ready; none outside a runtime.
+    pub io: Option<Io>,
     /// How many tasks run at the same time at most.
     pub workers: usize,
     /// OS threads of the runtime: workers, standbys, and those stuck in a poll. The watchdog is not counted.
@@ -28,7 +31,7 @@ pub struct Metrics {
     pub queued: usize,
 }
 
-/// What the runtime of this thread has done so far. All zero outside a runtime.
+/// What the runtime of this thread has done so far. All zero and none outside a runtime.
 ///
 /// ```
 /// # thrum_rt::block_on(async {
@@ -42,6 +45,7 @@ pub fn metrics() -> Metrics {
     let census = scheduler.standbys.census();
     let counts = &scheduler.counts;
     Metrics {
+        io: scheduler.seats.first().map(|seat| seat.reactor.io()),
         workers: scheduler.seats.len(),
         threads: census.alive,
         standbys: census.waiting,

@@ -7,9 +7,15 @@
 //!
 //! Registering, arming a timer and waking take no turn and can be done from any thread.
 
+mod backend;
+#[cfg(target_os = "linux")]
 mod epoll;
+#[cfg(any(feature = "portable", not(target_os = "linux")))]
+mod portable;
 mod source;
 mod table;
+#[cfg(all(feature = "io-uring", target_os = "linux"))]
+mod uring;
 mod wheel;
 
 use std::io;
@@ -19,7 +25,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use self::epoll::Epoll;
+use self::backend::Backend;
+pub use self::backend::{Io, UnknownIo};
 pub(crate) use self::source::Direction;
 use self::source::Source;
 use self::table::Table;
@@ -32,7 +39,8 @@ use crate::waiting::{self, Waiting};
 
 /// One I/O manager.
 pub(crate) struct Reactor {
-    epoll: Epoll,
+    backend: Backend,
+    tells_ends: bool,
     sources: Table,
     /// Registered descriptors, for the watchdog: a reactor without any may be left alone.
     registered: AtomicUsize,
@@ -53,9 +61,12 @@ struct Timers {
 }
 
 impl Reactor {
-    pub(crate) fn new() -> io::Result<Self> {
+    /// A reactor with the back end `io`.
+    pub(crate) fn new(io: Io) -> io::Result<Self> {
+        let backend = Backend::new(io)?;
         Ok(Self {
-            epoll: Epoll::new()?,
+            tells_ends: backend.tells_ends(),
+            backend,
             sources: Table::new(),
             registered: AtomicUsize::new(0),
             timers: Mutex::new(Timers {
@@ -64,6 +75,11 @@ impl Reactor {
             }),
             turn: Mutex::default(),
         })
+    }
+
+    /// Its back end.
+    pub(crate) fn io(&self) -> Io {
+        self.backend.io()
     }
 
     /// The turn, if nobody has it.
@@ -86,7 +102,7 @@ impl Reactor {
         } else {
             self.begin_wait(limit)
         };
-        let waited = self.epoll.wait(timeout, |token, edge| {
+        let waited = self.backend.wait(timeout, |token, edge| {
             if let Some(source) = self.sources.get(token as u32) {
                 source.dispatch((token >> 32) as u32, edge);
             }
@@ -121,7 +137,7 @@ impl Reactor {
 
     /// Ends the wait of a turn that is under way, or else of the next.
     pub(crate) fn interrupt(&self) {
-        self.epoll.interrupt();
+        self.backend.interrupt();
     }
 
     /// Whether leaving this reactor alone could keep anyone waiting.
@@ -190,17 +206,17 @@ impl<T: AsFd> Registered<T> {
             reactor,
             index,
         };
-        let source = registered.source();
-        let token = u64::from(source.generation()) << 32 | u64::from(index);
-        registered
-            .reactor
-            .registered
-            .fetch_add(1, Ordering::Relaxed);
-        registered
-            .reactor
-            .epoll
-            .add(registered.get().as_fd(), token)?;
+        let reactor = &registered.reactor;
+        reactor.registered.fetch_add(1, Ordering::Relaxed);
+        reactor
+            .backend
+            .add(registered.get().as_fd(), registered.token())?;
         Ok(registered)
+    }
+
+    /// Names this life of the slot in events.
+    fn token(&self) -> u64 {
+        u64::from(self.source().generation()) << 32 | u64::from(self.index)
     }
 
     pub(crate) fn get(&self) -> &T {
@@ -212,7 +228,7 @@ impl<T: AsFd> Registered<T> {
     /// Takes the descriptor out of the reactor.
     pub(crate) fn into_inner(mut self) -> io::Result<T> {
         let io = self.io.take().expect("the descriptor is taken only here");
-        self.reactor.epoll.remove(io.as_fd())?;
+        self.reactor.backend.remove(io.as_fd(), self.token())?;
         Ok(io)
     }
 
@@ -271,7 +287,7 @@ impl<T: AsFd> Registered<T> {
         match result {
             Ok(moved) => {
                 budget::spend_bytes(moved);
-                if 0 < moved && moved < wanted {
+                if 0 < moved && moved < wanted && self.reactor.tells_ends {
                     self.source().clear(direction, seen);
                 }
             }
@@ -319,10 +335,11 @@ impl<T: AsFd> Registered<T> {
 impl<T: AsFd> Drop for Registered<T> {
     fn drop(&mut self) {
         self.reactor.registered.fetch_sub(1, Ordering::Relaxed);
+        let token = self.token();
         self.source().retire();
-        // Closing takes it out of the epoll set, without a call for it. If a child process still holds the descriptor,
-        // events may go on to come; they are of an earlier life and are ignored.
-        drop(self.io.take());
+        if let Some(io) = self.io.take() {
+            self.reactor.backend.closing(io.as_fd(), token);
+        }
         self.reactor.sources.release(self.index);
     }
 }
