@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_io::{AsyncRead, AsyncWrite};
-use rustix::net::{RecvFlags, SendFlags};
+use rustix::net::SendFlags;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::tcp_listener::no_address;
@@ -62,11 +62,15 @@ impl TcpStream {
             Err(error) => return Err(error),
         }
         // Registered only now: a socket that has not begun to connect would be told to be closed.
-        let stream = Self::register(context::reactor(), socket.into())?;
+        let io = Registered::connecting(context::reactor(), socket.into())?;
+        let stream = Self { io };
         std::future::poll_fn(|cx| stream.poll_writable(cx)).await?;
         match stream.io.get().take_error()? {
             Some(error) => Err(error),
-            None => Ok(stream),
+            None => {
+                stream.io.has_connected();
+                Ok(stream)
+            }
         }
     }
 
@@ -84,7 +88,7 @@ impl TcpStream {
 
     pub(super) fn register(reactor: Arc<Reactor>, socket: std::net::TcpStream) -> io::Result<Self> {
         Ok(Self {
-            io: Registered::new(reactor, socket)?,
+            io: Registered::connected(reactor, socket)?,
         })
     }
 
@@ -151,10 +155,7 @@ impl TcpStream {
     /// # Errors
     /// `WouldBlock` if nothing is there; else those of recv(2).
     pub fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        let wanted = buffer.len();
-        self.io.attempt_bytes(Direction::Read, wanted, |fd| {
-            rustix::net::recv(fd, buffer, RecvFlags::empty()).map(|(read, _)| read)
-        })
+        self.io.receive(buffer)
     }
 
     /// Writes as much as there is room for.
@@ -260,11 +261,8 @@ impl AsyncRead for &TcpStream {
         cx: &mut Context<'_>,
         buffers: &mut [IoSliceMut<'_>],
     ) -> Poll<io::Result<usize>> {
-        let wanted = buffers.iter().map(|buffer| buffer.len()).sum();
-        self.io.poll_with(Direction::Read, cx, || {
-            self.io
-                .attempt_bytes(Direction::Read, wanted, |fd| rustix::io::readv(fd, buffers))
-        })
+        self.io
+            .poll_with(Direction::Read, cx, || self.io.receive_vectored(buffers))
     }
 }
 

@@ -7,9 +7,15 @@
 //!
 //! Registering, arming a timer and waking take no turn and can be done from any thread.
 
+#[cfg(all(feature = "io-uring", target_os = "linux"))]
+mod ahead;
 mod backend;
+#[cfg(all(feature = "io-uring", target_os = "linux"))]
+mod buffers;
 #[cfg(target_os = "linux")]
 mod epoll;
+#[cfg(all(feature = "io-uring", target_os = "linux"))]
+mod inbox;
 #[cfg(any(feature = "portable", not(target_os = "linux")))]
 mod portable;
 mod source;
@@ -18,12 +24,14 @@ mod table;
 mod uring;
 mod wheel;
 
-use std::io;
+use std::io::{self, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
+
+use rustix::net::RecvFlags;
 
 use self::backend::Backend;
 pub use self::backend::{Io, UnknownIo};
@@ -193,11 +201,39 @@ pub(crate) struct Registered<T: AsFd> {
     io: Option<T>,
     reactor: Arc<Reactor>,
     index: u32,
+    #[cfg(all(feature = "io-uring", target_os = "linux"))]
+    inbox: Option<Arc<inbox::Inbox>>,
 }
 
 impl<T: AsFd> Registered<T> {
     /// Registers `io`, which must be in non-blocking mode.
     pub(crate) fn new(reactor: Arc<Reactor>, io: T) -> io::Result<Self> {
+        let registered = Self::claim(reactor, io)?;
+        let (fd, token) = (registered.get().as_fd(), registered.token());
+        registered.reactor.backend.add(fd, token)?;
+        Ok(registered)
+    }
+
+    /// Registers a stream socket, which is then read with [`receive`](Self::receive) only.
+    pub(crate) fn connected(reactor: Arc<Reactor>, io: T) -> io::Result<Self> {
+        #[cfg(all(feature = "io-uring", target_os = "linux"))]
+        if matches!(reactor.backend, Backend::Uring(_)) {
+            return Self::claim(reactor, io).map(|it| it.received_ahead(true));
+        }
+        Self::new(reactor, io)
+    }
+
+    /// Registers a stream socket that is about to be connected; once it is, call [`has_connected`](Self::has_connected).
+    pub(crate) fn connecting(reactor: Arc<Reactor>, io: T) -> io::Result<Self> {
+        #[cfg(all(feature = "io-uring", target_os = "linux"))]
+        if matches!(reactor.backend, Backend::Uring(_)) {
+            return Self::claim(reactor, io).map(|it| it.received_ahead(false));
+        }
+        Self::new(reactor, io)
+    }
+
+    /// Takes a slot.
+    fn claim(reactor: Arc<Reactor>, io: T) -> io::Result<Self> {
         let Some(index) = reactor.sources.claim() else {
             return Err(io::Error::other("a reactor holds at most 2^30 descriptors"));
         };
@@ -205,12 +241,11 @@ impl<T: AsFd> Registered<T> {
             io: Some(io),
             reactor,
             index,
+            #[cfg(all(feature = "io-uring", target_os = "linux"))]
+            inbox: None,
         };
         let reactor = &registered.reactor;
         reactor.registered.fetch_add(1, Ordering::Relaxed);
-        reactor
-            .backend
-            .add(registered.get().as_fd(), registered.token())?;
         Ok(registered)
     }
 
@@ -226,7 +261,12 @@ impl<T: AsFd> Registered<T> {
     }
 
     /// Takes the descriptor out of the reactor.
+    ///
+    /// # Errors
+    /// When something was received ahead and not read.
     pub(crate) fn into_inner(mut self) -> io::Result<T> {
+        #[cfg(all(feature = "io-uring", target_os = "linux"))]
+        self.stop_ahead()?;
         let io = self.io.take().expect("the descriptor is taken only here");
         self.reactor.backend.remove(io.as_fd(), self.token())?;
         Ok(io)
@@ -250,6 +290,10 @@ impl<T: AsFd> Registered<T> {
             return Poll::Ready(());
         }
         let fd = self.get().as_fd().as_raw_fd();
+        #[cfg(all(feature = "io-uring", target_os = "linux"))]
+        if direction == Direction::Write {
+            self.writer_waits();
+        }
         waiting::note(match direction {
             Direction::Read => Waiting::Readable(fd),
             Direction::Write => Waiting::Writable(fd),
@@ -265,6 +309,8 @@ impl<T: AsFd> Registered<T> {
     ) -> io::Result<R> {
         budget::spend(1);
         let seen = self.source().seen();
+        #[cfg(all(feature = "io-uring", target_os = "linux"))]
+        self.read_directly(direction, seen)?;
         let result = operation(self.get().as_fd());
         if let Err(error) = &result
             && error.kind() == io::ErrorKind::WouldBlock
@@ -283,6 +329,8 @@ impl<T: AsFd> Registered<T> {
         operation: impl FnOnce(BorrowedFd<'_>) -> rustix::io::Result<usize>,
     ) -> io::Result<usize> {
         let seen = self.source().seen();
+        #[cfg(all(feature = "io-uring", target_os = "linux"))]
+        self.read_directly(direction, seen)?;
         let result = operation(self.get().as_fd());
         match result {
             Ok(moved) => {
@@ -298,6 +346,34 @@ impl<T: AsFd> Registered<T> {
             Err(_) => budget::spend(1),
         }
         Ok(result?)
+    }
+
+    /// Reads from a stream socket.
+    pub(crate) fn receive(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        #[cfg(all(feature = "io-uring", target_os = "linux"))]
+        if let Some(received) = self.receive_ahead(buffer) {
+            return received;
+        }
+        self.attempt_bytes(Direction::Read, buffer.len(), |fd| {
+            rustix::net::recv(fd, buffer, RecvFlags::empty()).map(|(read, _)| read)
+        })
+    }
+
+    /// Reads from a stream socket into several buffers.
+    pub(crate) fn receive_vectored(&self, buffers: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+        #[cfg(all(feature = "io-uring", target_os = "linux"))]
+        if self.inbox.is_some() {
+            let first = buffers.iter_mut().find(|buffer| !buffer.is_empty());
+            return self.receive(first.map_or(&mut [], |buffer| &mut **buffer));
+        }
+        let wanted = buffers.iter().map(|buffer| buffer.len()).sum();
+        self.attempt_bytes(Direction::Read, wanted, |fd| rustix::io::readv(fd, buffers))
+    }
+
+    /// A stream socket that was [`connecting`](Self::connecting) is connected.
+    pub(crate) fn has_connected(&self) {
+        #[cfg(all(feature = "io-uring", target_os = "linux"))]
+        self.begin_ahead();
     }
 
     /// Waits and tries until the operation does something other than block.
