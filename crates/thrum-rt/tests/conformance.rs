@@ -619,6 +619,7 @@ fn descriptors_do_not_leak(io: Io) {
     run(io, 2, || async {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
+        sleep(Duration::from_millis(100)).await; // until every worker has come up
         let began = open_descriptors();
         for round in 0..100 {
             let mut streams = Vec::new();

@@ -1,13 +1,15 @@
 //! Buffers that the kernel receives into and a reader copies from: a ring registered with io_uring (a "provided buffer
 //! ring"). Each buffer is at any time either the kernel's to fill, or in an inbox.
+//!
+//! The kernel fills them only while the thread that the ring belongs to submits or waits ([`uring`](super::uring)).
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::io;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU16, Ordering};
 
+use io_uring::IoUring;
 use io_uring::types::BufRingEntry;
-use io_uring::{IoUring, Submitter};
 
 use crate::shim::Mutex;
 
@@ -29,13 +31,19 @@ const LAYOUT: Layout = match Layout::from_size_align(ENTRIES + COUNT as usize * 
 
 pub(super) struct Buffers {
     memory: NonNull<u8>,
-    /// The kernel may write to it.
-    registered: bool,
-    /// The end of the ring, where buffers are given to the kernel.
-    tail: Mutex<u16>,
+    hands: Mutex<Hands>,
 }
 
-// SAFETY: the ring's entries are written under the lock of `tail` only, and a buffer only read through the `Filled` that
+/// Whose the buffers are.
+#[derive(Default)]
+struct Hands {
+    /// The end of the ring, where buffers are given to the kernel.
+    tail: u16,
+    /// Those in inboxes.
+    ours: [u64; COUNT as usize / 64],
+}
+
+// SAFETY: the ring's entries are written under the lock of `hands` only, and a buffer only read through the `Filled` that
 // owns it.
 unsafe impl Send for Buffers {}
 // SAFETY: as before.
@@ -49,41 +57,39 @@ pub(super) struct Filled {
 }
 
 impl Buffers {
-    /// Buffers registered with a ring, all of them the kernel's.
-    pub(super) fn new(ring: &IoUring) -> io::Result<Self> {
+    pub(super) fn new() -> Self {
         // SAFETY: the layout is not empty.
         let memory = unsafe { alloc_zeroed(LAYOUT) };
-        let mut buffers = Self {
-            registered: false,
+        Self {
             memory: NonNull::new(memory).unwrap_or_else(|| handle_alloc_error(LAYOUT)),
-            tail: Mutex::new(0),
-        };
-        // SAFETY: the memory is page-aligned, as large as that, and lives until it is unregistered.
-        unsafe {
-            ring.submitter().register_buf_ring_with_flags(
-                buffers.memory.as_ptr() as u64,
-                COUNT,
-                GROUP,
-                0,
-            )
-        }?;
-        buffers.registered = true;
-        for number in 0..COUNT {
-            buffers.provide(number);
+            hands: Mutex::default(),
         }
-        Ok(buffers)
     }
 
-    /// Takes all buffers away from the kernel, which receives no more.
-    pub(super) fn withdraw(&mut self, submitter: &Submitter<'_>) {
-        self.registered = submitter.unregister_buf_ring(GROUP).is_err();
+    /// Gives a new ring all buffers that are not in an inbox. The ring that had them before must have been closed.
+    pub(super) fn register(&self, ring: &IoUring) -> io::Result<()> {
+        let mut hands = self.hands.lock();
+        self.publish(&mut hands, 0);
+        let memory = self.memory.as_ptr() as u64;
+        // SAFETY: the memory is page-aligned, large enough, and freed only after the ring was closed.
+        unsafe {
+            ring.submitter()
+                .register_buf_ring_with_flags(memory, COUNT, GROUP, 0)
+        }?;
+        for number in 0..COUNT {
+            if hands.ours[usize::from(number / 64)] & 1 << (number % 64) == 0 {
+                self.provide(&mut hands, number);
+            }
+        }
+        Ok(())
     }
 
     /// The buffer that a completion names, with so many bytes in it.
     pub(super) fn filled(&self, number: u16, length: usize) -> Filled {
-        debug_assert!(number < COUNT && length <= SIZE);
+        let number = number % COUNT;
+        self.hands.lock().ours[usize::from(number / 64)] |= 1 << (number % 64);
         Filled {
-            number: number % COUNT,
+            number,
             from: 0,
             to: length.min(SIZE),
         }
@@ -104,23 +110,34 @@ impl Buffers {
 
     /// Lets the kernel have a buffer again.
     pub(super) fn give_back(&self, filled: Filled) {
-        self.provide(filled.number);
+        let number = filled.number;
+        let mut hands = self.hands.lock();
+        hands.ours[usize::from(number / 64)] &= !(1 << (number % 64));
+        self.provide(&mut hands, number);
     }
 
-    fn provide(&self, number: u16) {
-        let mut tail = self.tail.lock();
+    fn provide(&self, hands: &mut Hands, number: u16) {
         let entries = self.memory.as_ptr().cast::<BufRingEntry>();
         let offset = ENTRIES + usize::from(number) * SIZE;
-        // SAFETY: the entry lies in the ring and is nobody else's before the tail has passed it: there are as many entries
-        // as buffers. The tail, a u16 of its own in the ring's first entry, is read by the kernel with acquire.
+        // SAFETY: the entry lies in the ring, and the kernel leaves it alone until the tail has passed it: there are as many
+        // entries as buffers.
         unsafe {
-            let entry = &mut *entries.add(usize::from(*tail % COUNT));
+            let entry = &mut *entries.add(usize::from(hands.tail % COUNT));
             entry.set_addr(self.memory.as_ptr().add(offset) as u64);
             entry.set_len(SIZE as u32);
             entry.set_bid(number);
-            *tail = tail.wrapping_add(1);
+        }
+        self.publish(hands, hands.tail.wrapping_add(1));
+    }
+
+    /// Tells the kernel where the ring ends.
+    fn publish(&self, hands: &mut Hands, tail: u16) {
+        hands.tail = tail;
+        let entries = self.memory.as_ptr().cast::<BufRingEntry>();
+        // SAFETY: the tail is an aligned u16 in the first entry that nothing else uses; the kernel reads it with acquire.
+        unsafe {
             let shared = BufRingEntry::tail(entries).cast_mut();
-            AtomicU16::from_ptr(shared).store(*tail, Ordering::Release);
+            AtomicU16::from_ptr(shared).store(tail, Ordering::Release);
         }
     }
 }
@@ -133,10 +150,7 @@ impl Filled {
 
 impl Drop for Buffers {
     fn drop(&mut self) {
-        // If the kernel would not let go of it, the memory stays.
-        if !self.registered {
-            // SAFETY: it was allocated with this layout, and nobody else has it any more.
-            unsafe { dealloc(self.memory.as_ptr(), LAYOUT) };
-        }
+        // SAFETY: it was allocated with this layout, and its ring has been closed.
+        unsafe { dealloc(self.memory.as_ptr(), LAYOUT) };
     }
 }
