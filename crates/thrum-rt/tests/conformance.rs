@@ -42,6 +42,8 @@ on_each_back_end! {
     several_tasks_accept
     closing_while_another_task_waits
     a_socket_can_be_taken_out
+    nothing_is_lost_with_a_socket_taken_out
+    bytes_before_a_lagging_readers_end_are_seen
     timers_fire_beside_io
     timers_fire_under_load
     other_threads_wake_tasks
@@ -455,6 +457,55 @@ fn a_socket_can_be_taken_out(io: Io) {
         assert_eq!(&received, b"third");
         drop(server.into_std().unwrap());
         assert_eq!(client.read(&mut received).await.unwrap(), 0, "it is closed");
+    });
+}
+
+/// With bytes left that a back end has received ahead it is an error, else they are in the socket.
+fn nothing_is_lost_with_a_socket_taken_out(io: Io) {
+    on(io, 2, || async {
+        for wait in [0, 1, 20] {
+            let (client, server) = pair().await;
+            client.write_all(b"12345").await.unwrap();
+            sleep(Duration::from_millis(wait)).await;
+            if wait == 20 {
+                read_exact(&server, &mut [0; 1]).await;
+            }
+            let expected = if wait == 20 { &b"2345"[..] } else { b"12345" };
+            match server.into_std() {
+                Ok(mut socket) => {
+                    socket.set_nonblocking(false).unwrap();
+                    let mut received = vec![0; expected.len()];
+                    socket.read_exact(&mut received).unwrap();
+                    assert_eq!(received, expected);
+                }
+                Err(error) => {
+                    assert_eq!(io, Io::IoUring);
+                    assert!(error.to_string().contains("must be read first"), "{error}");
+                }
+            }
+        }
+    });
+}
+
+fn bytes_before_a_lagging_readers_end_are_seen(io: Io) {
+    on(io, 2, || async {
+        const LENGTH: usize = 300_000;
+        let (client, server) = pair().await;
+        let writer = spawn(async move { client.write_all(&pattern(LENGTH)).await.unwrap() });
+        let mut received = Vec::new();
+        let mut buffer = [0; 10_000];
+        loop {
+            // Now slower than the writer, now faster.
+            if received.len() % 3 == 0 {
+                sleep(Duration::from_millis(2)).await;
+            }
+            match server.read(&mut buffer).await.unwrap() {
+                0 => break,
+                read => received.extend_from_slice(&buffer[..read]),
+            }
+        }
+        assert!(received == pattern(LENGTH));
+        writer.await.unwrap();
     });
 }
 

@@ -95,7 +95,8 @@ impl TcpStream {
     /// Takes the socket out of the runtime; it stays in non-blocking mode.
     ///
     /// # Errors
-    /// Those of epoll_ctl(2).
+    /// Those of epoll_ctl(2). With [`Io::IoUring`](crate::Io), when bytes were received ahead that nobody has read: read until
+    /// `WouldBlock` first. The connection is closed then.
     pub fn into_std(self) -> io::Result<std::net::TcpStream> {
         self.io.into_inner()
     }
@@ -338,6 +339,8 @@ impl AsyncWrite for TcpStream {
     }
 }
 
+/// Read through the stream's own methods, not through the descriptor: with [`Io::IoUring`](crate::Io) bytes are received
+/// ahead, and a reader of the descriptor would miss them.
 impl AsFd for TcpStream {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.io.get().as_fd()

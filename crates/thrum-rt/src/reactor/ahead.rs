@@ -60,7 +60,8 @@ impl<T: AsFd> Registered<T> {
     pub(super) fn receive_ahead(&self, buffer: &mut [u8]) -> Option<io::Result<usize>> {
         let (uring, inbox) = self.ahead()?;
         let seen = self.source().seen();
-        let received = uring.receive(inbox, self.token(), buffer, |buffer| {
+        let ends = self.source().ends(Direction::Read);
+        let received = uring.receive(inbox, self.token(), buffer, ends, |buffer| {
             let (read, _) = recv(self.get().as_fd(), buffer, RecvFlags::empty())?;
             Ok(read)
         });

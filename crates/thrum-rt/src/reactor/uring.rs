@@ -187,12 +187,13 @@ impl Uring {
         self.submit_soon(requests);
     }
 
-    /// Asks for some kinds of requests, and no longer for others.
-    fn change(&self, token: u64, more: Kinds, less: Kinds) {
+    /// Asks for some kinds of requests, and no longer for others. True if one of the latter is still to end.
+    fn change(&self, token: u64, more: Kinds, less: Kinds) -> bool {
         let mut requests = self.requests.lock();
         let Some(requested) = requests.get(token) else {
-            return;
+            return false;
         };
+        let ending = requested.submitted & less != 0;
         let cancelled = requested.wanted & requested.submitted & less;
         let added = more & !requested.wanted & !requested.submitted;
         requested.wanted = (requested.wanted | more) & !less;
@@ -203,6 +204,7 @@ impl Uring {
         if added | cancelled != 0 {
             self.submit_soon(requests);
         }
+        ending
     }
 
     /// Interrupts a turn that waits. Under the lock: it has begun to wait under it.
@@ -261,12 +263,14 @@ impl Uring {
         leaving.retain(|name| !ours(name));
     }
 
-    /// Reads from a stream that is received ahead; `direct` is recv(2).
+    /// Reads from a stream that is received ahead; `direct` is recv(2). Once it is known to end there is nothing to go ahead
+    /// for.
     pub(super) fn receive(
         &self,
         inbox: &Inbox,
         token: u64,
         buffer: &mut [u8],
+        ends: bool,
         direct: impl FnOnce(&mut [u8]) -> io::Result<usize>,
     ) -> Received {
         let mut inbox = inbox.lock();
@@ -291,7 +295,7 @@ impl Uring {
                     Ok(read) => (1..wanted).contains(read),
                     Err(error) => error.kind() == io::ErrorKind::WouldBlock,
                 };
-                if drained && !inbox.pinned {
+                if drained && !inbox.pinned && !ends {
                     inbox.way = Way::Ahead;
                     self.change(token, RECEIVE, POLL);
                 }
@@ -315,10 +319,13 @@ impl Uring {
         }
         match inbox.way {
             Way::Direct | Way::Ended(_) | Way::Closed => Ok(()),
-            Way::Ahead | Way::Stopping => {
+            Way::Ahead | Way::Stopping if self.change(token, POLL, RECEIVE) => {
                 inbox.way = Way::Stopping;
-                self.change(token, 0, RECEIVE);
                 Err(io::ErrorKind::WouldBlock.into())
+            }
+            Way::Ahead | Way::Stopping => {
+                inbox.way = Way::Direct;
+                Ok(())
             }
         }
     }
@@ -515,13 +522,12 @@ impl Uring {
                     edge.read_closed = true;
                     edge.write_closed = error.is_some();
                     inbox.way = Way::Ended(error);
-                    self.change(token, 0, RECEIVE);
                 }
             }
         }
         if !cqueue::more(completion.flags()) {
             let mut requests = self.requests.lock();
-            let again = result != -libc::ENOBUFS;
+            let again = result != -libc::ENOBUFS && !matches!(inbox.way, Way::Ended(_));
             let ended = requests.ended(token, RECEIVE, again);
             if ended && matches!(inbox.way, Way::Ahead | Way::Stopping) {
                 inbox.way = Way::Direct;
