@@ -7,15 +7,9 @@
 //!
 //! Registering, arming a timer and waking take no turn and can be done from any thread.
 
-#[cfg(all(feature = "io-uring", target_os = "linux"))]
-mod ahead;
 mod backend;
-#[cfg(all(feature = "io-uring", target_os = "linux"))]
-mod buffers;
 #[cfg(target_os = "linux")]
 mod epoll;
-#[cfg(all(feature = "io-uring", target_os = "linux"))]
-mod inbox;
 #[cfg(any(feature = "portable", not(target_os = "linux")))]
 mod portable;
 mod source;
@@ -202,7 +196,7 @@ pub(crate) struct Registered<T: AsFd> {
     reactor: Arc<Reactor>,
     index: u32,
     #[cfg(all(feature = "io-uring", target_os = "linux"))]
-    inbox: Option<Arc<inbox::Inbox>>,
+    inbox: Option<Arc<uring::inbox::Inbox>>,
 }
 
 impl<T: AsFd> Registered<T> {

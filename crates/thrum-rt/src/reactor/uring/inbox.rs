@@ -26,7 +26,7 @@ use crate::shim::Mutex;
 const BOUND: usize = 8;
 
 #[derive(Default)]
-pub(super) struct Inbox(Mutex<State>);
+pub(in crate::reactor) struct Inbox(Mutex<State>);
 
 #[derive(Default)]
 pub(super) struct State {

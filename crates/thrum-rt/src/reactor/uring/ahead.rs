@@ -7,19 +7,19 @@ use std::time::{Duration, Instant};
 
 use rustix::net::{RecvFlags, recv};
 
-use super::Registered;
-use super::backend::Backend;
+use super::Uring;
 use super::inbox::Inbox;
-use super::source::{Direction, Edge, Seen};
-use super::uring::Uring;
 use crate::budget;
+use crate::reactor::Registered;
+use crate::reactor::backend::Backend;
+use crate::reactor::source::{Direction, Edge, Seen};
 
 /// How long taking a stream out of its reactor may take. Without a thread stuck in the turn it takes microseconds.
 const STOP: Duration = Duration::from_secs(1);
 
 impl<T: AsFd> Registered<T> {
     /// Has it received ahead, at once or once it is connected.
-    pub(super) fn received_ahead(mut self, connected: bool) -> Self {
+    pub(in crate::reactor) fn received_ahead(mut self, connected: bool) -> Self {
         let inbox = Arc::new(Inbox::default());
         self.inbox = Some(inbox.clone());
         if let Backend::Uring(uring) = &self.reactor.backend {
@@ -44,20 +44,20 @@ impl<T: AsFd> Registered<T> {
         }
     }
 
-    pub(super) fn begin_ahead(&self) {
+    pub(in crate::reactor) fn begin_ahead(&self) {
         if let Some((uring, _)) = self.ahead() {
             uring.connected(self.token());
         }
     }
 
-    pub(super) fn writer_waits(&self) {
+    pub(in crate::reactor) fn writer_waits(&self) {
         if let Some((uring, _)) = self.ahead() {
             uring.writer_waits(self.token());
         }
     }
 
     /// Reads from what was received, or from the kernel; nothing if this stream is not received ahead.
-    pub(super) fn receive_ahead(&self, buffer: &mut [u8]) -> Option<io::Result<usize>> {
+    pub(in crate::reactor) fn receive_ahead(&self, buffer: &mut [u8]) -> Option<io::Result<usize>> {
         let (uring, inbox) = self.ahead()?;
         let seen = self.source().seen();
         let ends = self.source().ends(Direction::Read);
@@ -76,7 +76,11 @@ impl<T: AsFd> Registered<T> {
     }
 
     /// Before something other than [`receive`](Self::receive) reads the descriptor: has the kernel leave it alone.
-    pub(super) fn read_directly(&self, direction: Direction, seen: Seen) -> io::Result<()> {
+    pub(in crate::reactor) fn read_directly(
+        &self,
+        direction: Direction,
+        seen: Seen,
+    ) -> io::Result<()> {
         match self.ahead() {
             Some((uring, inbox)) if direction == Direction::Read => {
                 let result = uring.read_directly(inbox, self.token());
@@ -92,7 +96,7 @@ impl<T: AsFd> Registered<T> {
     }
 
     /// Waits until the kernel receives no more.
-    pub(super) fn stop_ahead(&self) -> io::Result<()> {
+    pub(in crate::reactor) fn stop_ahead(&self) -> io::Result<()> {
         let Some((uring, inbox)) = self.ahead() else {
             return Ok(());
         };

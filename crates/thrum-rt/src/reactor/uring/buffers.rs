@@ -1,7 +1,7 @@
 //! Buffers that the kernel receives into and a reader copies from: a ring registered with io_uring (a "provided buffer
 //! ring"). Each buffer is at any time either the kernel's to fill, or in an inbox.
 //!
-//! The kernel fills them only while the thread that the ring belongs to submits or waits ([`uring`](super::uring)).
+//! The kernel fills them only while the thread that the ring belongs to submits or waits ([`uring`](super)).
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::io;
