@@ -5,7 +5,7 @@
 //! | module | what is in it |
 //! |---|---|
 //! | `shim` | atomics and locks, swapped for the model checker's in its builds |
-//! | `reactor` | one I/O manager: an epoll set, its registrations, its timer wheel |
+//! | `reactor` | one I/O manager: a back end ([`Io`]), its registrations, its timer wheel |
 //! | `scheduler` | seats, run queues, parking, standby threads: who runs what, where |
 //! | `registry` | the list of all tasks, for dumps, aborts and the end |
 //! | `watchdog` | notices a worker stuck in one poll and has its seat handed off |
@@ -86,6 +86,7 @@ pub use cancel::CancellationToken;
 pub use combine::{race, race_all};
 pub use dump::{Dump, dump};
 pub use metrics::{Metrics, metrics};
+pub use reactor::{Io, UnknownIo};
 #[doc(hidden)]
 pub use runtime::run_main;
 pub use runtime::{Builder, Runtime, block_on};

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::reactor::Reactor;
+use crate::reactor::{Io, Reactor};
 
 const NOBODY: usize = usize::MAX;
 
@@ -15,9 +15,9 @@ pub(crate) struct Seat {
 }
 
 impl Seat {
-    pub(super) fn new() -> io::Result<Self> {
+    pub(super) fn new(io: Io) -> io::Result<Self> {
         Ok(Self {
-            reactor: Arc::new(Reactor::new()?),
+            reactor: Arc::new(Reactor::new(io)?),
             holder: AtomicUsize::new(NOBODY),
         })
     }
