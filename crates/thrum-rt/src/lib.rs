@@ -17,7 +17,7 @@
 //! | [`task_local`](task_local!) | values that go with a task |
 //! | [`time`], [`net`], [`pipe`], [`sync`], [`signal`] | what tasks wait on |
 //! | [`io`], [`fs`], [`stdio`], [`process`] | bytes from anywhere to anywhere; files, standard streams, child processes |
-//! | [`test`] | a clock that jumps and an order that a seed decides, for tests |
+//! | [`test`](mod@test) | a clock that jumps and an order that a seed decides, for tests |
 //! | `compat` | tokio's I/O traits and hyper's runtime traits, behind the features `tokio-io` and `hyper` |
 //!
 //! # The promise

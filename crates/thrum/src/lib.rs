@@ -23,7 +23,7 @@
 //! * The runtime, [`thrum_rt`], is re-exported here: [`spawn`], [`time`], [`net`], [`pipe`], [`io`],
 //!   [`fs`], [`stdio`], [`process`], [`sync`], [`signal`].
 //! * [`select!`], [`join!`], [`race`], [`scope`], [`TaskSet`], [`CancellationToken`], [`Shutdown`] tie tasks together.
-//! * [`test`] runs tests on a clock that jumps.
+//! * [`test`](mod@test) runs tests on a clock that jumps.
 //! * [`http`] is the HTTP engine, [`parse`] the parser combinators that it is made with.
 //! * `compat` runs what is written for others: hyper, and so axum, with the feature `hyper`; h2 and whatever else takes
 //!   tokio's I/O traits with `tokio-io`.
