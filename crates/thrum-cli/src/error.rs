@@ -115,9 +115,16 @@ fn forbidden_port(listen: &Listen) -> String {
 fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     let end = text.rfind(" (os error").unwrap_or(text.len());
-    let mut chars = text[..end].chars();
-    let first = chars.next().map(|first| first.to_ascii_lowercase());
-    first.into_iter().chain(chars).collect()
+    let mut text = text[..end].to_owned();
+    // The system's messages begin with a capital; a name such as THRUM_IO keeps its own.
+    let is_name = text
+        .bytes()
+        .nth(1)
+        .is_some_and(|second| second.is_ascii_uppercase());
+    if !is_name && let Some(first) = text.get_mut(..1) {
+        first.make_ascii_lowercase();
+    }
+    text
 }
 
 #[cfg(test)]

@@ -39,22 +39,24 @@ const IO: &str = "THRUM_IO";
 pub fn block_on<F: Future>(future: F) -> F::Output {
     match context::try_scheduler() {
         Some(scheduler) => run(&scheduler, future),
-        None => build_or_panic(Builder::default()).block_on(future),
+        None => match Builder::default().build() {
+            Ok(runtime) => runtime.block_on(future),
+            Err(error) => panic!("the thrum runtime cannot be started: {error}"),
+        },
     }
 }
 
-/// What a function marked `#[thrum::main]` does.
+/// What a function marked `#[thrum::main]` does. A runtime that cannot be started is the user's to hear of, not a bug.
 #[doc(hidden)]
 #[track_caller]
 pub fn run_main<F: Future>(future: F) -> F::Output {
-    build_or_panic(Builder::default().dump_on_sigusr1(true)).block_on(future)
-}
-
-#[track_caller]
-fn build_or_panic(builder: Builder) -> Runtime {
-    builder
-        .build()
-        .unwrap_or_else(|error| panic!("the thrum runtime cannot be started: {error}"))
+    match Builder::default().dump_on_sigusr1(true).build() {
+        Ok(runtime) => runtime.block_on(future),
+        Err(error) => {
+            eprintln!("error: the runtime cannot be started: {error}");
+            std::process::exit(1)
+        }
+    }
 }
 
 /// Workers, reactors, a watchdog. It ends when it is dropped.
