@@ -117,10 +117,7 @@ fn reason(error: &io::Error) -> String {
     let end = text.rfind(" (os error").unwrap_or(text.len());
     let mut text = text[..end].to_owned();
     // The system's messages begin with a capital; a name such as THRUM_IO keeps its own.
-    let is_name = text
-        .bytes()
-        .nth(1)
-        .is_some_and(|second| second.is_ascii_uppercase());
+    let is_name = text.as_bytes().get(1).is_some_and(u8::is_ascii_uppercase);
     if !is_name && let Some(first) = text.get_mut(..1) {
         first.make_ascii_lowercase();
     }
