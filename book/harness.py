@@ -4,6 +4,7 @@ import contextlib
 import math
 import os
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -30,10 +31,13 @@ def free_port() -> int:
 
 
 def build(source: str) -> Path | None:
-    """Builds a peer's program; none if its compiler is missing."""
+    """Builds a peer's program; none if its compiler is missing, or the crates that it uses."""
     path = BOOK / "peers" / source
     out = BOOK / "out"
+    out.mkdir(exist_ok=True)
     binary = out / f"{path.stem}-{path.suffix[1:]}"
+    if path.suffix == ".rs":
+        return build_crate(path, out / "rs")
     compilers = {
         ".c": ["cc", "-O2", "-o", binary, path],
         ".go": ["go", "build", "-o", binary, path],
@@ -45,6 +49,22 @@ def build(source: str) -> Path | None:
         return None
     subprocess.run(command, check=True, cwd=BOOK / "peers")
     return binary
+
+
+def build_crate(source: Path, target: Path) -> Path | None:
+    """Builds a program of a cargo package, `PACKAGE/src/bin/PROGRAM.rs`."""
+    package = source.parents[2]
+    fetched = subprocess.run(["cargo", "fetch", "--quiet", "--locked"], cwd=package, stderr=subprocess.DEVNULL)
+    if fetched.returncode != 0:
+        print(f"skipped: {package.name} {source.stem} (its crates cannot be fetched)")
+        return None
+    command = ["cargo", "build", "--release", "--quiet", "--locked", "--target-dir", target, "--bin", source.stem]
+    subprocess.run(command, check=True, cwd=package)
+    return target / "release" / source.stem
+
+
+def tokio(program: str) -> Path | None:
+    return build(f"tokio/src/bin/{program}.rs")
 
 
 @dataclass
@@ -267,6 +287,34 @@ def in_turns(servers: list[Server], options, measure) -> dict[str, list]:
     for _ in range(options.rounds):
         for target in servers:
             results[target.name].append(measure(target))
+    return results
+
+
+@dataclass
+class Run:
+    """What one run of a program printed that ends by itself, and the CPU time that it took."""
+
+    output: str
+    cpu_s: float
+
+    def figure(self, words: str = "") -> float:
+        """The number behind the words that its line begins with."""
+        return float(re.search(rf"^{words}\s*([\d.]+)", self.output, re.MULTILINE)[1])
+
+
+def run_program(command: list) -> Run:
+    used = lambda: sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+    before = used()
+    output = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, text=True, check=True).stdout
+    return Run(output, used() - before)
+
+
+def programs_in_turns(programs: dict[str, list], options) -> dict[str, list[Run]]:
+    """Runs each program once a round."""
+    results = {name: [] for name in programs}
+    for _ in range(options.rounds):
+        for name, command in programs.items():
+            results[name].append(run_program(command))
     return results
 
 

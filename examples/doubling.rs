@@ -6,16 +6,16 @@
 use std::io::{self, Write};
 
 use thrum::net::{TcpListener, TcpStream};
+use thrum_examples::address;
+
+const USAGE: &str = "usage: doubling [ADDRESS]    default 127.0.0.1:44444";
 
 /// A line that is longer is an error, as a client could send one without end.
 const LONGEST: usize = 4096;
 
 #[thrum::main]
 async fn main() -> io::Result<()> {
-    let address = std::env::args()
-        .nth(1)
-        .unwrap_or_else(|| "127.0.0.1:44444".into());
-    let listener = TcpListener::bind(address.as_str()).await?;
+    let listener = TcpListener::bind(address(USAGE, "127.0.0.1:44444")).await?;
     println!("{}", listener.local_addr()?);
     loop {
         let (connection, _) = listener.accept().await?;
@@ -33,7 +33,7 @@ async fn double(connection: &TcpStream) -> io::Result<()> {
         let mut used = 0;
         while let Some(line) = lines.next().and_then(|line| line.strip_suffix(b"\n")) {
             used += line.len() + 1;
-            if line == b"end" {
+            if line.trim_ascii_end() == b"end" {
                 output.extend(b"Thank you for using the thrum doubling service.\n");
                 return connection.write_all(&output).await;
             }

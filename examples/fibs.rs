@@ -6,13 +6,13 @@
 
 use thrum::http::{Body, Request, Response, StatusCode, serve, service_fn};
 use thrum::net::TcpListener;
+use thrum_examples::address;
+
+const USAGE: &str = "usage: fibs [ADDRESS]    default 127.0.0.1:8080";
 
 #[thrum::main]
 async fn main() -> std::io::Result<()> {
-    let address = std::env::args()
-        .nth(1)
-        .unwrap_or_else(|| "127.0.0.1:8080".into());
-    let listener = TcpListener::bind(address.as_str()).await?;
+    let listener = TcpListener::bind(address(USAGE, "127.0.0.1:8080")).await?;
     println!("http://{}/", listener.local_addr()?);
     serve(listener, service_fn(route)).await
 }

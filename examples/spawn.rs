@@ -1,9 +1,12 @@
-//! N lightweight threads that each wait for a start and a stop variable. `spawn N`, default 100,000.
+//! N lightweight threads that each wait for a start and a stop variable. `spawn [N]`, default 100,000.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use thrum::sync::MVar;
+use thrum_examples::numbers;
+
+const USAGE: &str = "usage: spawn [N]    N threads, default 100000";
 
 #[derive(Default)]
 struct Signals {
@@ -13,9 +16,7 @@ struct Signals {
 
 #[thrum::main]
 async fn main() {
-    let count = std::env::args()
-        .nth(1)
-        .map_or(100_000, |count| count.parse().expect("N is a number"));
+    let [count] = numbers(USAGE, [100_000]);
     let threads: Vec<_> = (0..count)
         .map(|_| {
             let signals = Arc::new(Signals::default());

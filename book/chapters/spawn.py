@@ -1,15 +1,16 @@
-"""A hundred thousand threads, each waiting for a start and then a stop variable.
+"""A hundred thousand threads, and a million, each waiting for a start and then a stop variable.
 
 Peak resident memory of the whole process."""
 
 import subprocess
 
-from harness import Result, build, spread, thrum
+from harness import Result, build, spread, thrum, tokio
 
-COUNT = 100_000
+COUNT, MANY = 100_000, 1_000_000
 
 NEEDS = []
-MEANING = """A task is as large as what it keeps across an await, a stack as large as its smallest size."""
+MEANING = """A task is as large as what it keeps across an await, a stack as large as its smallest size. A million of them are left to those
+that need less than a gigabyte for it."""
 
 
 def peak_mb(command) -> float:
@@ -20,16 +21,22 @@ def peak_mb(command) -> float:
 
 
 def run(options):
-    table = Result(["program", "peak, MB"])
-    programs = {"thrum": thrum("spawn", COUNT)}
-    if go := build("spawn.go"):
-        programs["Go"] = [go, COUNT]
-    if ghc := build("spawn.hs"):
-        programs["GHC"] = [ghc, COUNT, "+RTS", "-N1"]
-    for name, command in programs.items():
+    table = Result(["program", "threads", "peak, MB"])
+    twin, go, ghc = tokio("spawn"), build("spawn.go"), build("spawn.hs")
+
+    def row(name, count, command, bar=None):
         peaks = [peak_mb(command) for _ in range(min(3, options.rounds))]
-        table.row(name, spread(peaks, 1))
-        table.raw[name] = peaks
-        if name == "thrum":
-            table.at_most(f"MB for {COUNT:,} threads", [max(peaks)], 45)
+        table.row(name, f"{count:,}", spread(peaks, 1))
+        table.raw[f"{name} {count}"] = peaks
+        if bar:
+            table.at_most(f"MB for {count:,} threads", [max(peaks)], bar)
+
+    for count, bar in ((COUNT, 35), (MANY, 350)):
+        row("thrum", count, thrum("spawn", count), bar)
+        if twin:
+            row("tokio", count, [twin, count])
+        if go and count == COUNT:
+            row("Go", count, [go, count])
+        if ghc and count == COUNT:
+            row("GHC", count, [ghc, count, "+RTS", "-N1"])
     return table

@@ -79,6 +79,11 @@ fn doubling_doubles_and_says_thanks() {
         "nothing after the end: {answer}"
     );
     assert_eq!(server.say("8\n9"), "16\n", "a line without its end is none");
+    assert_eq!(
+        server.say("8\r\nend\r\n").lines().count(),
+        2,
+        "as telnet sends it"
+    );
     assert!(server.say(&"1".repeat(4096)).contains("too long"));
 }
 
@@ -107,12 +112,190 @@ fn the_fast_route_does_not_wait_for_the_slow_one() {
     assert!(server.get("/square/x").starts_with("HTTP/1.1 404"));
 }
 
+/// What a program prints that ends by itself, and well.
+fn printed(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The figure in the line that begins with these words.
+fn figure(text: &str, words: &str) -> f64 {
+    let line = text.lines().find_map(|line| line.strip_prefix(words));
+    let number = line.and_then(|line| line.split_whitespace().next());
+    number
+        .and_then(|number| number.parse().ok())
+        .unwrap_or_else(|| panic!("no {words:?} in {text}"))
+}
+
 #[test]
 fn spawn_creates_and_destroys() {
-    let output = Command::new(env!("CARGO_BIN_EXE_spawn"))
-        .arg("1000")
+    let text = printed(env!("CARGO_BIN_EXE_spawn"), &["1000"]);
+    assert_eq!(text, "Created 1000 threads.\nDestroyed 1000 threads.\n");
+}
+
+#[test]
+fn pipes_carry_each_message() {
+    for (pipes, messages) in [("1", "1"), ("20", "1000"), ("600", "1200")] {
+        let text = printed(env!("CARGO_BIN_EXE_pipes"), &[pipes, messages]);
+        assert!(figure(&text, "") >= 0.0, "{text}");
+    }
+}
+
+#[test]
+fn timers_fire_when_they_are_due() {
+    for count in ["1", "2001"] {
+        let text = printed(env!("CARGO_BIN_EXE_timers"), &[count]);
+        let (median, most) = (figure(&text, "late p50"), figure(&text, "late max"));
+        assert!(0.0 <= median && median <= most, "{text}");
+        assert!(most < 10_000.0, "{text}");
+    }
+}
+
+#[test]
+fn switch_measures_each_step() {
+    let text = printed(env!("CARGO_BIN_EXE_switch"), &["100"]);
+    for step in [
+        "spawn and join",
+        "wake across workers",
+        "timer insert and cancel",
+    ] {
+        assert!(figure(&text, step) > 0.0, "{text}");
+    }
+}
+
+#[test]
+fn cpu_says_how_the_two_compare() {
+    let text = printed(env!("CARGO_BIN_EXE_cpu"), &["25"]);
+    assert!(
+        figure(&text, "one after the other") > 0.0 && figure(&text, "ratio") > 0.0,
+        "{text}"
+    );
+}
+
+#[test]
+fn echo_sends_back_what_it_is_sent() {
+    let server = Listening::start(env!("CARGO_BIN_EXE_echo"));
+    let text = "twice as long as its buffer\n".repeat(300);
+    assert_eq!(server.say(&text), text);
+}
+
+/// One who chats: what is said, and what is heard.
+fn joined(server: &Listening, name: &str) -> (TcpStream, BufReader<TcpStream>) {
+    let mut says = TcpStream::connect(&server.address).unwrap();
+    says.set_read_timeout(Some(Duration::from_secs(60)))
+        .unwrap();
+    let mut hears = BufReader::new(says.try_clone().unwrap());
+    assert_eq!(next_line(&mut hears), "* your name?");
+    writeln!(says, "{name}").unwrap();
+    (says, hears)
+}
+
+fn next_line(hears: &mut impl BufRead) -> String {
+    let mut line = String::new();
+    hears.read_line(&mut line).unwrap();
+    line.trim_end().to_owned()
+}
+
+#[test]
+fn chat_tells_everybody_else() {
+    let server = Listening::start(env!("CARGO_BIN_EXE_chat"));
+    let (mut ann, mut ann_hears) = joined(&server, "ann");
+    let (mut bob, mut bob_hears) = joined(&server, "bob");
+    assert_eq!(next_line(&mut ann_hears), "* bob is here");
+    write!(bob, "hello\r\nare you there?\n").unwrap();
+    assert_eq!(next_line(&mut ann_hears), "bob: hello");
+    assert_eq!(next_line(&mut ann_hears), "bob: are you there?");
+    writeln!(ann, "\x1b[2Jyes").unwrap();
+    assert_eq!(next_line(&mut bob_hears), "ann: [2Jyes");
+    ann.shutdown(Shutdown::Both).unwrap();
+    assert_eq!(next_line(&mut bob_hears), "* ann has left");
+    bob.write_all(&[b'x'; 3000]).unwrap();
+    assert_eq!(next_line(&mut bob_hears), "* too long");
+}
+
+#[test]
+fn a_slow_reader_holds_up_nobody_and_is_told_what_it_missed() {
+    let server = Listening::start(env!("CARGO_BIN_EXE_chat"));
+    let (mut ann, mut ann_hears) = joined(&server, "ann");
+    let (_bob, mut bob_hears) = joined(&server, "bob");
+    assert_eq!(next_line(&mut ann_hears), "* bob is here");
+    let (_slow, mut slow_hears) = joined(&server, "slow");
+    assert_eq!(next_line(&mut ann_hears), "* slow is here");
+
+    let until_the_last = |hears: &mut BufReader<TcpStream>| {
+        let mut notes = 0;
+        loop {
+            match next_line(hears) {
+                line if line == "ann: the last" => return notes,
+                line => notes += usize::from(line.starts_with("* you missed ")),
+            }
+        }
+    };
+    // More than the sockets' buffers take.
+    let line = "x".repeat(1000) + "\n";
+    for _ in 0..20_000 {
+        ann.write_all(line.as_bytes()).unwrap();
+    }
+    writeln!(ann, "the last").unwrap();
+    until_the_last(&mut bob_hears);
+    assert!(until_the_last(&mut slow_hears) > 0);
+}
+
+#[test]
+fn the_load_checks_each_answer() {
+    let load = env!("CARGO_BIN_EXE_doubling_load");
+    let port = |server: &Listening| server.address.rsplit_once(':').unwrap().1.to_owned();
+    let doubling = Listening::start(env!("CARGO_BIN_EXE_doubling"));
+    let text = printed(load, &[&port(&doubling), "3", "2", "1"]);
+    assert!(figure(&text, "answers") >= 3.0, "{text}");
+
+    let echo = Listening::start(env!("CARGO_BIN_EXE_echo"));
+    let output = Command::new(load)
+        .args([&port(&echo), "1", "1", "60"])
         .output()
         .unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(text, "Created 1000 threads.\nDestroyed 1000 threads.\n");
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        !output.status.success() && error.contains("1 is doubled to 1"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_wrong_argument_is_answered_with_the_usage() {
+    for (program, arguments) in [
+        (env!("CARGO_BIN_EXE_chat"), "here:there"),
+        (env!("CARGO_BIN_EXE_cpu"), "-7"),
+        (env!("CARGO_BIN_EXE_doubling"), "--fast"),
+        (env!("CARGO_BIN_EXE_doubling_load"), "70000"),
+        (env!("CARGO_BIN_EXE_echo"), "127.0.0.1"),
+        (env!("CARGO_BIN_EXE_fibs"), "127.0.0.1:0 again"),
+        (env!("CARGO_BIN_EXE_pipes"), "100 1e6"),
+        (env!("CARGO_BIN_EXE_pong"), "127.0.0.1:70000"),
+        (env!("CARGO_BIN_EXE_spawn"), "many"),
+        (env!("CARGO_BIN_EXE_switch"), "0"),
+        (env!("CARGO_BIN_EXE_timers"), "1 2"),
+    ] {
+        let run = |arguments: &str| {
+            let mut command = Command::new(program);
+            command.args(arguments.split(' ')).output().unwrap()
+        };
+        let wrong = run(arguments);
+        let error = String::from_utf8(wrong.stderr).unwrap();
+        assert_eq!(
+            wrong.status.code(),
+            Some(2),
+            "{program} {arguments}: {error}"
+        );
+        assert!(
+            error.contains("\nusage: "),
+            "{program} {arguments}: {error}"
+        );
+        let help = run("--help");
+        assert!(
+            help.status.success() && help.stdout.starts_with(b"usage: "),
+            "{program}"
+        );
+    }
 }

@@ -2,10 +2,10 @@
 
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::str::FromStr;
 
-use thrum_rt::net::TcpListener;
+use thrum_rt::net::{TcpListener, lookup_host};
 
 use crate::error::Failure;
 
@@ -44,10 +44,8 @@ impl Listen {
         let failure = |error| Failure::of_bind(self, error);
         let mut listeners: Vec<TcpListener> = Vec::new();
         let mut absent = None;
-        for mut address in self
-            .addresses()
-            .map_err(|error| Failure::Lookup(self.clone(), error))?
-        {
+        let addresses = self.addresses().await;
+        for mut address in addresses.map_err(|error| Failure::Lookup(self.clone(), error))? {
             if let Some(first) = listeners.first() {
                 // Port 0 is to be the same free port for all.
                 address.set_port(first.local_addr().map_err(failure)?.port());
@@ -80,20 +78,14 @@ impl Listen {
         }
     }
 
-    fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
+    async fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
         Ok(match self {
             Self::At(address) => vec![*address],
             Self::Everywhere(port) => vec![
                 (Ipv4Addr::UNSPECIFIED, *port).into(),
                 (Ipv6Addr::UNSPECIFIED, *port).into(),
             ],
-            Self::Named(name, port) => {
-                let addresses: Vec<_> = (name.as_str(), *port).to_socket_addrs()?.collect();
-                if addresses.is_empty() {
-                    return Err(io::ErrorKind::NotFound.into());
-                }
-                addresses
-            }
+            Self::Named(name, port) => lookup_host((name.as_str(), *port)).await?,
         })
     }
 }

@@ -1,27 +1,21 @@
 //! The server: accepts connections, counts, and ends without cutting anyone off.
 
 use std::collections::HashMap;
-use std::future::{Future, poll_fn};
 use std::io;
-use std::net::{Shutdown, SocketAddr};
-use std::pin::pin;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::net::{self, SocketAddr};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use http::{Request, Response};
 use slab::Slab;
-use thrum_rt::JoinHandle;
 use thrum_rt::net::{TcpListener, TcpStream};
-use thrum_rt::time::{sleep, timeout};
+use thrum_rt::shutdown::Guard;
+use thrum_rt::{Shutdown, TaskSet, select};
 use tower_service::Service;
 
 use crate::connection::{self, Context};
 use crate::{Body, Limits, Observer, Reject, Timeouts};
-
-/// How long accepting pauses when descriptors or memory have run out.
-const PAUSE: Duration = Duration::from_millis(50);
 
 /// The answer to a connection above the limit.
 const OVERLOADED: &[u8] =
@@ -56,10 +50,8 @@ pub struct Server {
 /// What the clones of a server share.
 #[derive(Default)]
 pub(crate) struct State {
-    pub(crate) ending: AtomicBool,
+    pub(crate) shutdown: Shutdown,
     connections: Mutex<Slab<Arc<Open>>>,
-    /// Those who wait for the end to begin, or for the last connection to go.
-    waiters: Mutex<Vec<Waker>>,
     pub(crate) counters: Counters,
 }
 
@@ -84,7 +76,6 @@ impl Open {
 pub(crate) struct Counters {
     accepted: AtomicU64,
     refused: AtomicU64,
-    accept_errors: AtomicU64,
     pub(crate) requests: AtomicU64,
     pub(crate) body_timeouts: AtomicU64,
     pub(crate) write_timeouts: AtomicU64,
@@ -113,7 +104,7 @@ pub struct Stats {
     pub accepted: u64,
     /// Connections refused because of [`Limits::connections`].
     pub refused: u64,
-    /// Times that accepting failed: out of descriptors, mostly.
+    /// Times that accepting failed and was tried again, by any listener of this process: out of descriptors, mostly.
     pub accept_errors: u64,
     /// Requests that reached the handler.
     pub requests: u64,
@@ -181,19 +172,12 @@ impl Server {
     {
         // In a task of its own: the caller may be a thread that is no worker.
         let server = self.clone();
-        let mut accepting = Abort(thrum_rt::spawn(async move {
-            server.accept(listener, service).await
-        }));
-        poll_fn(|cx| {
-            self.state.wait(cx.waker());
-            if self.state.ending.load(Ordering::SeqCst) {
-                return Poll::Ready(Ok(()));
-            }
-            pin!(&mut accepting.0)
-                .poll(cx)
-                .map(|ended| ended.unwrap_or(Ok(())))
-        })
-        .await
+        let mut accepting = TaskSet::new();
+        accepting.spawn(async move { server.accept(listener, service).await });
+        select! {
+            () = self.state.shutdown.begun() => Ok(()),
+            ended = accepting.join_next() => ended.and_then(Result::ok).unwrap_or(Ok(())),
+        }
     }
 
     async fn accept<S, B>(&self, listener: TcpListener, service: S) -> io::Result<()>
@@ -209,17 +193,7 @@ impl Server {
             observer: self.observer.clone(),
         });
         loop {
-            let (stream, peer) = match listener.accept().await {
-                Ok(accepted) => accepted,
-                Err(error) if is_of_one_connection(&error) => continue,
-                Err(error) if is_exhaustion(&error) => {
-                    Counters::count(&self.state.counters.accept_errors);
-                    tracing::warn!(%error, "cannot accept connections for the moment");
-                    sleep(PAUSE).await;
-                    continue;
-                }
-                Err(error) => return Err(error),
-            };
+            let (stream, peer) = listener.accept().await?;
             Counters::count(&self.state.counters.accepted);
             match self.state.enter(stream, peer, self.limits.connections) {
                 Ok(entry) => {
@@ -245,7 +219,7 @@ impl Server {
             open: self.state.open(),
             accepted: read(&counters.accepted),
             refused: read(&counters.refused),
-            accept_errors: read(&counters.accept_errors),
+            accept_errors: thrum_rt::net::accept_errors(),
             requests: read(&counters.requests),
             rejects: lock(&counters.rejects).clone(),
             body_timeouts: read(&counters.body_timeouts),
@@ -260,23 +234,14 @@ impl Server {
     pub async fn shutdown(&self, grace: Duration) -> Drained {
         let state = &self.state;
         let before = state.open();
-        state.ending.store(true, Ordering::SeqCst);
-        state.wake_waiters();
+        state.shutdown.begin();
         for open in state.snapshot() {
             open.stream.wake_reader();
         }
-        let drained = poll_fn(|cx| {
-            state.wait(cx.waker());
-            if state.open() == 0 {
-                Poll::Ready(())
-            } else {
-                Poll::Pending
-            }
-        });
-        let _ = timeout(grace, drained).await;
+        state.shutdown.drain(grace).await;
         let left = state.snapshot();
         for open in &left {
-            let _ = open.stream.shutdown(Shutdown::Both);
+            let _ = open.stream.shutdown(net::Shutdown::Both);
         }
         Drained {
             finished: before.saturating_sub(left.len()),
@@ -313,7 +278,11 @@ impl State {
             state: self.clone(),
         });
         let key = connections.insert(open.clone());
-        Ok(Entry { open, key })
+        Ok(Entry {
+            open,
+            key,
+            _guard: self.shutdown.guard(),
+        })
     }
 
     fn open(&self) -> usize {
@@ -326,24 +295,14 @@ impl State {
             .map(|(_, open)| open.clone())
             .collect()
     }
-
-    fn wait(&self, waker: &Waker) {
-        let mut waiters = lock(&self.waiters);
-        if !waiters.iter().any(|waiter| waiter.will_wake(waker)) {
-            waiters.push(waker.clone());
-        }
-    }
-
-    fn wake_waiters(&self) {
-        let waiters = std::mem::take(&mut *lock(&self.waiters));
-        waiters.into_iter().for_each(Waker::wake);
-    }
 }
 
 /// A connection's entry in the list. It goes with the connection, however that ends.
 struct Entry {
     open: Arc<Open>,
     key: usize,
+    /// Dropped after the connection has left the list.
+    _guard: Guard,
 }
 
 impl Drop for Entry {
@@ -351,44 +310,9 @@ impl Drop for Entry {
         let state = self.open.state();
         let removed = lock(&state.connections).remove(self.key);
         drop(removed);
-        if state.ending.load(Ordering::SeqCst) {
-            state.wake_waiters();
-        }
-    }
-}
-
-/// Ends a task when it is dropped.
-struct Abort(JoinHandle<io::Result<()>>);
-
-impl Drop for Abort {
-    fn drop(&mut self) {
-        self.0.abort();
     }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Errors that accept(2) reports for a connection that is gone already.
-fn is_of_one_connection(error: &io::Error) -> bool {
-    use io::ErrorKind::*;
-    matches!(
-        error.kind(),
-        ConnectionAborted
-            | ConnectionReset
-            | Interrupted
-            | HostUnreachable
-            | NetworkUnreachable
-            | TimedOut
-    )
-}
-
-/// EMFILE, ENFILE, ENOBUFS, ENOMEM: it may be better in a moment.
-fn is_exhaustion(error: &io::Error) -> bool {
-    const ENFILE: i32 = 23;
-    const EMFILE: i32 = 24;
-    const ENOBUFS: i32 = 105;
-    error.kind() == io::ErrorKind::OutOfMemory
-        || matches!(error.raw_os_error(), Some(ENFILE | EMFILE | ENOBUFS))
 }

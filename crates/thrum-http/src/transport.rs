@@ -3,7 +3,6 @@
 use std::io::{self, ErrorKind, IoSlice};
 use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
 
 use thrum_rt::net::TcpStream;
@@ -211,6 +210,6 @@ fn would_block(error: &io::Error) -> bool {
 
 impl Open {
     pub(crate) fn is_ending(&self) -> bool {
-        self.state().ending.load(Ordering::SeqCst)
+        self.state().shutdown.has_begun()
     }
 }

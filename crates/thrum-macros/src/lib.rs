@@ -2,7 +2,8 @@
 
 use proc_macro::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 
-/// Makes an `async fn main` the main function: its body runs inside `thrum::block_on`.
+/// Makes an `async fn main` the main function: its body runs inside `thrum::block_on`, on a runtime that writes what every
+/// task is doing to standard error when the process gets SIGUSR1.
 ///
 /// ```ignore
 /// #[thrum::main]
@@ -20,30 +21,94 @@ pub fn main(arguments: TokenStream, function: TokenStream) -> TokenStream {
             "`#[thrum::main]` takes no arguments; the environment's THRUM_WORKERS sets the number of workers",
         );
     }
+    with_body("#[thrum::main]", function, |body| {
+        call(&["thrum", "run_main"], async_block(body))
+    })
+}
+
+/// Makes an `async fn` a test: its body runs inside `thrum::test::run`, where time jumps while all tasks wait, and a seed
+/// decides which task runs next. With `seeds = N` it runs N times, with as many seeds.
+///
+/// ```ignore
+/// #[thrum::test(seeds = 100)]
+/// async fn an_hour_takes_no_time() {
+///     thrum::time::sleep(Duration::from_secs(3600)).await;
+/// }
+/// ```
+#[proc_macro_attribute]
+pub fn test(arguments: TokenStream, function: TokenStream) -> TokenStream {
+    let arguments: Vec<TokenTree> = arguments.into_iter().collect();
+    let seeds = match &arguments[..] {
+        [] => None,
+        [name, TokenTree::Punct(equals), TokenTree::Literal(seeds)]
+            if name.to_string() == "seeds" && equals.as_char() == '=' =>
+        {
+            Some(seeds.clone())
+        }
+        [first, ..] => {
+            return error(
+                first.span(),
+                "`#[thrum::test]` takes `seeds = N` or nothing",
+            );
+        }
+    };
+    let tested = with_body("#[thrum::test]", function, |body| match seeds {
+        None => call(&["thrum", "test", "run"], async_block(body)),
+        Some(seeds) => {
+            let mut arguments = TokenStream::from_iter([
+                TokenTree::from(seeds),
+                Punct::new(',', Spacing::Alone).into(),
+                Punct::new('|', Spacing::Alone).into(),
+                Punct::new('|', Spacing::Alone).into(),
+            ]);
+            arguments.extend(async_block(body));
+            call(&["thrum", "test", "run_seeds"], arguments)
+        }
+    });
+    let mut attribute = TokenStream::from_iter([TokenTree::from(Punct::new('#', Spacing::Alone))]);
+    let path = path(&["core", "prelude", "v1", "test"]);
+    attribute.extend([TokenTree::from(Group::new(Delimiter::Bracket, path))]);
+    attribute.extend(tested);
+    attribute
+}
+
+/// An `async fn` as a plain one, with a body made of its own.
+fn with_body(
+    attribute: &str,
+    function: TokenStream,
+    make: impl FnOnce(Group) -> TokenStream,
+) -> TokenStream {
     let mut tokens: Vec<TokenTree> = function.into_iter().collect();
     let is = |token: &TokenTree, word: &str| matches!(token, TokenTree::Ident(ident) if ident.to_string() == word);
     let Some(keyword) = tokens.iter().position(|token| is(token, "async")) else {
         let span = tokens.first().map_or_else(Span::call_site, TokenTree::span);
-        return error(span, "`#[thrum::main]` belongs on an `async fn`");
+        return error(span, &format!("`{attribute}` belongs on an `async fn`"));
     };
     match tokens.pop() {
         Some(TokenTree::Group(body)) if body.delimiter() == Delimiter::Brace => {
             tokens.remove(keyword);
-            tokens.push(block(run(body)));
+            tokens.push(block(make(body)));
             tokens.into_iter().collect()
         }
         _ => error(
             Span::call_site(),
-            "`#[thrum::main]` belongs on a function with a body",
+            &format!("`{attribute}` belongs on a function with a body"),
         ),
     }
 }
 
-/// `::thrum::block_on(async move { body })`
-fn run(body: Group) -> TokenStream {
-    let future = TokenStream::from_iter([ident("async"), ident("move"), body.into()]);
-    let mut call = path(&["thrum", "block_on"]);
-    call.extend([TokenTree::Group(Group::new(Delimiter::Parenthesis, future))]);
+/// `async move { body }`
+fn async_block(body: Group) -> TokenStream {
+    TokenStream::from_iter([ident("async"), ident("move"), body.into()])
+}
+
+/// `::one::two(arguments)`
+fn call(function: &[&str], arguments: TokenStream) -> TokenStream {
+    let mut call = path(function);
+    call.extend([TokenTree::Group(Group::new(
+        Delimiter::Parenthesis,
+        arguments,
+    ))]);
     call
 }
 

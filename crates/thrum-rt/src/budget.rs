@@ -14,27 +14,67 @@ const OPERATIONS: u32 = 128;
 const BYTES: usize = 8 * 1024;
 
 thread_local! {
-    static LEFT: Cell<u32> = const { Cell::new(OPERATIONS) };
+    /// Below zero: how often it has been refused since it was used up.
+    static LEFT: Cell<i32> = const { Cell::new(OPERATIONS as i32) };
 }
 
 /// Gives the poll that begins a full budget.
 pub(crate) fn renew() {
-    LEFT.set(OPERATIONS);
+    LEFT.set(OPERATIONS as i32);
 }
 
 /// Whether nothing is left; the task is then woken, to go on in its next poll.
+///
+/// Another executor's polls begin without telling: there it is renewed once it has been refused as often as it may be
+/// spent, else what waits there would be refused for ever.
 pub(crate) fn exhausted(cx: &Context<'_>) -> bool {
-    let exhausted = LEFT.get() == 0;
-    if exhausted {
-        cx.waker().wake_by_ref();
+    let left = LEFT.get();
+    if left > 0 {
+        return false;
     }
-    exhausted
+    if left <= -(OPERATIONS as i32) {
+        renew();
+    } else {
+        LEFT.set(left - 1);
+    }
+    cx.waker().wake_by_ref();
+    true
 }
 
 pub(crate) fn spend(operations: u32) {
-    LEFT.set(LEFT.get().saturating_sub(operations));
+    let left = LEFT.get();
+    if left > 0 {
+        LEFT.set(left.saturating_sub_unsigned(operations).max(0));
+    }
 }
 
 pub(crate) fn spend_bytes(bytes: usize) {
     spend(1 + u32::try_from(bytes / BYTES).unwrap_or(OPERATIONS));
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::task::Waker;
+
+    use super::*;
+
+    #[test]
+    fn a_poll_may_do_so_much() {
+        let cx = Context::from_waker(Waker::noop());
+        renew();
+        spend(OPERATIONS - 1);
+        assert!(!exhausted(&cx));
+        spend(2);
+        assert!(exhausted(&cx));
+        renew();
+        assert!(!exhausted(&cx));
+    }
+
+    #[test]
+    fn where_nobody_renews_it_is_not_refused_for_ever() {
+        let cx = Context::from_waker(Waker::noop());
+        spend(OPERATIONS);
+        let refused = (0..10 * OPERATIONS).take_while(|_| exhausted(&cx)).count();
+        assert_eq!(refused, OPERATIONS as usize + 1);
+    }
 }

@@ -7,10 +7,17 @@
 //! | `shim` | atomics and locks, swapped for the model checker's in its builds |
 //! | `reactor` | one I/O manager: an epoll set, its registrations, its timer wheel |
 //! | `scheduler` | seats, run queues, parking, standby threads: who runs what, where |
+//! | `registry` | the list of all tasks, for dumps, aborts and the end |
 //! | `watchdog` | notices a worker stuck in one poll and has its seat handed off |
 //! | [`runtime`](Runtime) | starts and stops all of it; [`block_on`] |
 //! | [`task`](spawn) | [`spawn`], [`JoinHandle`], [`yield_now`], [`blocking`] |
-//! | [`time`], [`net`], [`sync`], [`signal`] | what tasks wait on |
+//! | [`TaskSet`], [`scope`] | tasks that end with their owner |
+//! | [`join!`], [`try_join!`], [`select!`], [`race`], [`race_all`] | several futures in one task |
+//! | [`cancel`](CancellationToken), [`shutdown`](Shutdown) | asking others to stop, waiting until they have |
+//! | [`task_local`](task_local!) | values that go with a task |
+//! | [`time`], [`net`], [`pipe`], [`sync`], [`signal`] | what tasks wait on |
+//! | [`io`], [`fs`], [`stdio`], [`process`] | bytes from anywhere to anywhere; files, standard streams, child processes |
+//! | [`test`] | a clock that jumps and an order that a seed decides, for tests |
 //!
 //! # The promise
 //! Within the caps on extra threads (see [`Builder`]), a task that is ready to run is polled within a few
@@ -35,19 +42,56 @@ mod shim;
 mod waiters;
 
 mod budget;
+pub mod cancel;
+mod combine;
 mod context;
+pub mod dump;
+pub mod fs;
+pub mod io;
 pub mod metrics;
 pub mod net;
+pub mod pipe;
+pub mod process;
+mod random;
 mod reactor;
+mod registry;
 mod runtime;
 mod scheduler;
+mod scope;
+mod select;
+pub mod shutdown;
 pub mod signal;
+pub mod stdio;
 pub mod sync;
 mod task;
+pub mod task_local;
+mod task_set;
+pub mod test;
 pub mod time;
 mod waiting;
 mod watchdog;
 
-pub use metrics::metrics;
+pub use cancel::CancellationToken;
+pub use combine::{race, race_all};
+pub use dump::{Dump, dump};
+pub use metrics::{Metrics, metrics};
+#[doc(hidden)]
+pub use runtime::run_main;
 pub use runtime::{Builder, Runtime, block_on};
-pub use task::{JoinError, JoinHandle, PanicPayload, blocking, spawn, yield_now};
+pub use scheduler::Hog;
+pub use scope::{Scope, ScopedTask, scope, try_scope};
+pub use shutdown::Shutdown;
+pub use task::{
+    AbortHandle, JoinError, JoinHandle, PanicPayload, blocking, spawn, spawn_named, yield_now,
+};
+pub use task_set::TaskSet;
+
+/// What the macros expand to. Not for use by name.
+#[doc(hidden)]
+pub mod __private {
+    pub use std::future::{Future, poll_fn};
+    pub use std::task::Poll;
+
+    pub use crate::combine::Joined;
+    pub use crate::select::{at_random, branch, in_order, no_branch_left, turns};
+}

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::io;
 use std::num::NonZero;
+use std::panic::Location;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +13,11 @@ use std::time::Duration;
 
 use crate::budget;
 use crate::context;
+use crate::dump::{self, Dump};
+use crate::metrics::{self, Metrics};
+use crate::registry;
 use crate::scheduler::Scheduler;
+use crate::waiting;
 use crate::watchdog::{self, Limits};
 
 /// The environment variable for the number of workers.
@@ -20,20 +25,32 @@ const WORKERS: &str = "THRUM_WORKERS";
 
 /// Runs a future to its end on a runtime of its own with the default settings, and returns its output.
 ///
-/// The future itself runs on the calling thread, what it [`spawn`](crate::spawn)s on the workers. When it is done, tasks
-/// that are left are dropped: those in a run queue, and those that wait for I/O or a timer. Inside a runtime no second one is started; the calling thread waits, and if it is a worker, it
-/// is handed off like any other that blocks.
+/// The future itself runs on the calling thread, what it [`spawn`](crate::spawn)s on the workers. When it is done, the tasks
+/// that are left are dropped: those that wait in the order of spawning, then those in the run queues. Inside a runtime no
+/// second one is started; the calling thread waits, and if it is a worker, it is handed off like any other that blocks.
 ///
 /// # Panics
 /// If the runtime cannot be started: no file descriptors or no threads are left.
+#[track_caller]
 pub fn block_on<F: Future>(future: F) -> F::Output {
     match context::try_scheduler() {
-        Some(_) => run(future),
-        None => match Builder::default().build() {
-            Ok(runtime) => runtime.block_on(future),
-            Err(error) => panic!("the thrum runtime cannot be started: {error}"),
-        },
+        Some(scheduler) => run(&scheduler, future),
+        None => build_or_panic(Builder::default()).block_on(future),
     }
+}
+
+/// What a function marked `#[thrum::main]` does.
+#[doc(hidden)]
+#[track_caller]
+pub fn run_main<F: Future>(future: F) -> F::Output {
+    build_or_panic(Builder::default().dump_on_sigusr1(true)).block_on(future)
+}
+
+#[track_caller]
+fn build_or_panic(builder: Builder) -> Runtime {
+    builder
+        .build()
+        .unwrap_or_else(|error| panic!("the thrum runtime cannot be started: {error}"))
 }
 
 /// Workers, reactors, a watchdog. It ends when it is dropped.
@@ -41,6 +58,7 @@ pub struct Runtime {
     scheduler: Arc<Scheduler>,
     watchdog: Option<thread::JoinHandle<()>>,
     grace: Duration,
+    _dump_on_signal: Option<dump::on_signal::Listener>,
 }
 
 impl Runtime {
@@ -50,9 +68,20 @@ impl Runtime {
     }
 
     /// Runs a future to its end on the calling thread, and returns its output. See [`block_on`].
+    #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         let _entered = context::enter(context::Context::BlockOn(self.scheduler.clone()));
-        run(future)
+        run(&self.scheduler, future)
+    }
+
+    /// What every task of this runtime is doing. See [`dump`](crate::dump()).
+    pub fn dump(&self) -> Dump {
+        dump::of(&self.scheduler)
+    }
+
+    /// What this runtime has done so far, in numbers.
+    pub fn metrics(&self) -> Metrics {
+        metrics::of(&self.scheduler)
     }
 }
 
@@ -68,6 +97,7 @@ impl Drop for Runtime {
         if let Some(watchdog) = self.watchdog.take() {
             let _ = watchdog.join();
         }
+        self.scheduler.hogs.sum_up();
     }
 }
 
@@ -87,6 +117,7 @@ pub struct Builder {
     max_asleep: usize,
     max_computing: Option<usize>,
     grace: Duration,
+    dump_on_sigusr1: bool,
 }
 
 impl Default for Builder {
@@ -97,6 +128,7 @@ impl Default for Builder {
             max_asleep: 512,
             max_computing: None,
             grace: Duration::from_secs(1),
+            dump_on_sigusr1: false,
         }
     }
 }
@@ -114,7 +146,8 @@ impl Builder {
     }
 
     /// How long one poll may take before the watchdog suspects the worker to be stuck; one half later its seat is handed
-    /// off. Default: 1 ms, which is also the least.
+    /// off. Default: 1 ms, which is also the least. It adapts: while hand-offs turn out to be wasted, as the tasks come back
+    /// right after, it grows, up to four times this.
     pub fn slice(mut self, slice: Duration) -> Self {
         self.slice = slice.max(Duration::from_millis(1));
         self
@@ -140,6 +173,15 @@ impl Builder {
         self
     }
 
+    /// Has the runtime write what every task is doing to standard error when the process gets SIGUSR1 (`kill -USR1 PID`).
+    /// Without it that signal ends the process. Default: false; a function marked `#[thrum::main]` has it on.
+    ///
+    /// A thread of its own writes it, so it works while all workers are stuck.
+    pub fn dump_on_sigusr1(mut self, on: bool) -> Self {
+        self.dump_on_sigusr1 = on;
+        self
+    }
+
     /// Starts the runtime.
     ///
     /// # Errors
@@ -161,8 +203,12 @@ impl Builder {
             scheduler: scheduler.clone(),
             watchdog: None,
             grace: self.grace,
+            _dump_on_signal: None,
         };
         scheduler.start()?;
+        if self.dump_on_sigusr1 {
+            runtime._dump_on_signal = Some(dump::on_signal::Listener::start(&scheduler)?);
+        }
         runtime.watchdog = Some(watchdog::start(scheduler, limits)?);
         Ok(runtime)
     }
@@ -182,7 +228,10 @@ fn default_workers() -> io::Result<usize> {
 }
 
 /// Polls a future on this thread, which parks in between.
-fn run<F: Future>(future: F) -> F::Output {
+#[track_caller]
+fn run<F: Future>(scheduler: &Scheduler, future: F) -> F::Output {
+    let entry = registry::Entry::new(scheduler.number, Location::caller());
+    let record = entry.record();
     let mut future = pin!(future);
     let unpark = Arc::new(Unpark {
         thread: thread::current(),
@@ -193,9 +242,11 @@ fn run<F: Future>(future: F) -> F::Output {
     loop {
         if unpark.woken.swap(false, Ordering::AcqRel) {
             budget::renew();
+            record.set_running(None);
             if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
                 return output;
             }
+            record.set_waiting(waiting::take_note());
         } else {
             thread::park();
         }

@@ -1,10 +1,10 @@
 //! Atomics and locks. Built with `--cfg loom` they are the model checker's, so that the protocols in `reactor::source`,
-//! `scheduler::sleepers` and `waiters` are explored, not only tried.
+//! `scheduler::sleepers`, `waiters` and `sync` are explored, not only tried.
 
 #[cfg(loom)]
-pub(crate) use loom::sync::atomic::{AtomicU64, Ordering};
+pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[cfg(not(loom))]
-pub(crate) use std::sync::atomic::{AtomicU64, Ordering};
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 #[cfg(loom)]
 use loom::sync as imp;
@@ -17,9 +17,24 @@ pub(crate) struct Mutex<T>(imp::Mutex<T>);
 
 pub(crate) type MutexGuard<'a, T> = imp::MutexGuard<'a, T>;
 
+/// A function that is `const`, except in the model checker's builds, where no lock can be.
+macro_rules! const_fn {
+    ($(#[$meta:meta])* $visibility:vis fn $($rest:tt)*) => {
+        #[cfg(not(loom))]
+        $(#[$meta])*
+        $visibility const fn $($rest)*
+        #[cfg(loom)]
+        $(#[$meta])*
+        $visibility fn $($rest)*
+    };
+}
+pub(crate) use const_fn;
+
 impl<T> Mutex<T> {
-    pub(crate) fn new(value: T) -> Self {
-        Self(imp::Mutex::new(value))
+    const_fn! {
+        pub(crate) fn new(value: T) -> Self {
+            Self(imp::Mutex::new(value))
+        }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
@@ -34,5 +49,31 @@ impl<T> Mutex<T> {
             Err(std::sync::TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
             Err(std::sync::TryLockError::WouldBlock) => None,
         }
+    }
+}
+
+/// A lock for many readers or one writer that does not poison either. It may run user code: what a panic leaves is
+/// that code's own value.
+#[derive(Debug, Default)]
+pub(crate) struct RwLock<T>(imp::RwLock<T>);
+
+pub(crate) type RwLockReadGuard<'a, T> = imp::RwLockReadGuard<'a, T>;
+pub(crate) type RwLockWriteGuard<'a, T> = imp::RwLockWriteGuard<'a, T>;
+
+impl<T> RwLock<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(imp::RwLock::new(value))
+    }
+
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, T> {
+        self.0
+            .read()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    pub(crate) fn write(&self) -> RwLockWriteGuard<'_, T> {
+        self.0
+            .write()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

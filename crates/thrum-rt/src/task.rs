@@ -6,19 +6,20 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 use async_task::{Builder, FallibleTask, ScheduleInfo, WithInfo};
 use pin_project_lite::pin_project;
 
 use crate::context;
+use crate::registry::{self, Record};
 use crate::scheduler::{Scheduler, Worker};
 use crate::waiting::{self, Waiting};
 
 /// What every task carries.
 pub(crate) struct Meta {
     pub(crate) scheduler: Arc<Scheduler>,
-    pub(crate) spawned_at: &'static Location<'static>,
+    pub(crate) record: &'static Record,
 }
 
 /// A task that is to be polled.
@@ -26,7 +27,8 @@ pub(crate) type Runnable = async_task::Runnable<Meta>;
 
 /// Starts a task: a lightweight thread that runs `future` on any worker.
 ///
-/// The task runs to its end whether or not its [`JoinHandle`] is kept.
+/// The task runs to its end whether or not its [`JoinHandle`] is kept. When it ends, its future is dropped first, then its
+/// output is handed to whoever waits for it.
 ///
 /// ```
 /// # thrum_rt::block_on(async {
@@ -43,21 +45,61 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    let meta = Meta {
-        scheduler: context::scheduler(),
-        spawned_at: Location::caller(),
-    };
-    let (runnable, task) = Builder::new()
-        .metadata(meta)
-        .spawn(move |_| CatchPanic { future }, WithInfo(schedule));
+    let (runnable, handle) = prepare(None, future, Location::caller());
     runnable.schedule();
-    JoinHandle {
-        state: State::Running(task.fallible()),
+    handle
+}
+
+/// Starts a task as [`spawn`] does, with a name that [`dump`](crate::dump) shows.
+///
+/// # Panics
+/// Outside a runtime.
+#[track_caller]
+pub fn spawn_named<F>(name: impl Into<Box<str>>, future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    let (runnable, handle) = prepare(Some(name.into()), future, Location::caller());
+    runnable.schedule();
+    handle
+}
+
+/// Makes a task that does not run before it is scheduled.
+///
+/// # Panics
+/// Outside a runtime.
+#[track_caller]
+pub(crate) fn prepare<F>(
+    name: Option<Box<str>>,
+    future: F,
+    spawned_at: &'static Location<'static>,
+) -> (Runnable, JoinHandle<F::Output>)
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    let scheduler = context::scheduler();
+    let entry = registry::Entry::new(scheduler.number, spawned_at);
+    let record = entry.record();
+    let serial = record.serial();
+    if let Some(name) = name {
+        registry::set_name(record, name);
     }
+    let (runnable, task) = Builder::new()
+        .metadata(Meta { scheduler, record })
+        .spawn(move |_| Life::new(future, entry), WithInfo(schedule));
+    registry::keep_waker(record, runnable.waker());
+    let handle = JoinHandle {
+        task: Some(task.fallible()),
+        id: TaskId { record, serial },
+    };
+    (runnable, handle)
 }
 
 // A plain function, so that a waker carries nothing and its task need not be kept alive while it is scheduled.
 fn schedule(runnable: Runnable, info: ScheduleInfo) {
+    runnable.metadata().record.set_queued();
     Scheduler::schedule(runnable, info.woken_while_running);
 }
 
@@ -97,46 +139,53 @@ pub type PanicPayload = Box<dyn Any + Send + 'static>;
 
 /// Waits for the output of a task. Dropping it lets the task run on unobserved.
 pub struct JoinHandle<T> {
-    state: State<T>,
+    /// There until the handle is dropped.
+    task: Option<FallibleTask<Outcome<T>, Meta>>,
+    id: TaskId,
 }
 
-enum State<T> {
-    Running(FallibleTask<Caught<T>, Meta>),
-    Aborting(Pin<Box<dyn Future<Output = Option<Caught<T>>> + Send>>),
-    Detached,
-}
+type Outcome<T> = Result<T, JoinError>;
 
-type Caught<T> = Result<T, PanicPayload>;
+#[derive(Clone, Copy)]
+struct TaskId {
+    record: &'static Record,
+    serial: u32,
+}
 
 impl<T> JoinHandle<T> {
     /// Whether the task has ended, and awaiting it would not wait.
     pub fn is_finished(&self) -> bool {
-        match &self.state {
-            State::Running(task) => task.is_finished(),
-            State::Aborting(_) | State::Detached => false,
-        }
+        self.task.as_ref().is_some_and(FallibleTask::is_finished)
+    }
+
+    /// Ends the task at its next await point: its future is dropped there, by a worker, and then awaiting the handle gives
+    /// [`JoinError::Aborted`]. A task that has ended already keeps its output.
+    pub fn abort(&self) {
+        self.abort_handle().abort();
+    }
+
+    /// What aborts the task from elsewhere.
+    pub fn abort_handle(&self) -> AbortHandle {
+        AbortHandle { id: self.id }
     }
 }
 
-impl<T: Send + 'static> JoinHandle<T> {
-    /// Ends the task at its next await point: its future is dropped there, and awaiting the handle gives
-    /// [`JoinError::Aborted`]. A task that has ended already keeps its output.
-    pub fn abort(&mut self) {
-        if let State::Running(task) = std::mem::replace(&mut self.state, State::Detached) {
-            let mut cancel: Pin<Box<dyn Future<Output = _> + Send>> = if task.is_finished() {
-                Box::pin(task)
-            } else {
-                Box::pin(task.cancel())
-            };
-            // The first poll does it.
-            let polled = cancel
-                .as_mut()
-                .poll(&mut Context::from_waker(Waker::noop()));
-            self.state = State::Aborting(match polled {
-                Poll::Ready(output) => Box::pin(std::future::ready(output)),
-                Poll::Pending => cancel,
-            });
-        }
+/// Aborts a task, whoever waits for it. It may outlive the task.
+#[derive(Clone)]
+pub struct AbortHandle {
+    id: TaskId,
+}
+
+impl AbortHandle {
+    /// See [`JoinHandle::abort`].
+    pub fn abort(&self) {
+        registry::abort(self.id.record, self.id.serial);
+    }
+}
+
+impl fmt::Debug for AbortHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("AbortHandle").field(&self.id.serial).finish()
     }
 }
 
@@ -144,25 +193,22 @@ impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let polled = match &mut self.state {
-            State::Running(task) => Pin::new(task).poll(cx),
-            State::Aborting(cancel) => cancel.as_mut().poll(cx),
-            State::Detached => unreachable!("a handle is detached only when dropped"),
-        };
+        let task = self
+            .task
+            .as_mut()
+            .expect("there until the handle is dropped");
+        let polled = Pin::new(task).poll(cx);
         if polled.is_pending() {
             waiting::note(Waiting::Task);
         }
-        polled.map(|output| match output {
-            Some(Ok(output)) => Ok(output),
-            Some(Err(payload)) => Err(JoinError::Panicked(payload)),
-            None => Err(JoinError::Aborted),
-        })
+        // None: it was dropped unfinished, as its runtime ended.
+        polled.map(|outcome| outcome.unwrap_or(Err(JoinError::Aborted)))
     }
 }
 
 impl<T> Drop for JoinHandle<T> {
     fn drop(&mut self) {
-        if let State::Running(task) = std::mem::replace(&mut self.state, State::Detached) {
+        if let Some(task) = self.task.take() {
             task.detach();
         }
     }
@@ -171,8 +217,9 @@ impl<T> Drop for JoinHandle<T> {
 impl<T> fmt::Debug for JoinHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("JoinHandle")
+            .field("task", &self.id.serial)
             .field("finished", &self.is_finished())
-            .finish_non_exhaustive()
+            .finish()
     }
 }
 
@@ -187,12 +234,16 @@ pub enum JoinError {
 impl JoinError {
     /// The text of the panic, if it was one with a text.
     pub fn panic_message(&self) -> Option<&str> {
-        let JoinError::Panicked(payload) = self else {
-            return None;
-        };
-        let text = payload.downcast_ref::<String>().map(String::as_str);
-        text.or_else(|| payload.downcast_ref::<&'static str>().copied())
+        match self {
+            JoinError::Panicked(payload) => message(payload),
+            JoinError::Aborted => None,
+        }
     }
+}
+
+fn message(payload: &PanicPayload) -> Option<&str> {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| payload.downcast_ref::<&'static str>().copied())
 }
 
 impl fmt::Debug for JoinError {
@@ -220,21 +271,59 @@ impl fmt::Display for JoinError {
 impl std::error::Error for JoinError {}
 
 pin_project! {
-    /// Turns a panic of the future into an error. The future is never polled again after it.
-    struct CatchPanic<F> {
+    /// A task's future and its place in the list of tasks. A panic of either becomes an error.
+    struct Life<F> {
+        // Gone once it is ready: then it is dropped here and now, where a panic of its destructor does no harm.
         #[pin]
-        future: F,
+        future: Option<F>,
+        entry: registry::Entry,
+    }
+
+    impl<F> PinnedDrop for Life<F> {
+        fn drop(this: Pin<&mut Self>) {
+            if let Err(payload) = this.drop_future() {
+                tracing::error!(panic = message(&payload), "a task panicked while it was dropped");
+            }
+        }
     }
 }
 
-impl<F: Future> Future for CatchPanic<F> {
-    type Output = Caught<F::Output>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let future = self.project().future;
-        match catch_unwind(AssertUnwindSafe(|| future.poll(cx))) {
-            Ok(polled) => polled.map(Ok),
-            Err(payload) => Poll::Ready(Err(payload)),
+impl<F> Life<F> {
+    fn new(future: F, entry: registry::Entry) -> Self {
+        Self {
+            future: Some(future),
+            entry,
         }
+    }
+
+    fn drop_future(self: Pin<&mut Self>) -> Result<(), PanicPayload> {
+        let mut future = self.project().future;
+        catch_unwind(AssertUnwindSafe(|| future.set(None)))
+    }
+}
+
+impl<F: Future> Future for Life<F> {
+    type Output = Outcome<F::Output>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.as_mut().project();
+        let record = this.entry.record();
+        let outcome = if record.is_aborted() {
+            Err(JoinError::Aborted)
+        } else {
+            let future = this.future.as_pin_mut().expect("not polled after its end");
+            match catch_unwind(AssertUnwindSafe(|| future.poll(cx))) {
+                Ok(Poll::Pending) => {
+                    record.set_waiting(waiting::take_note());
+                    return Poll::Pending;
+                }
+                Ok(Poll::Ready(output)) => Ok(output),
+                Err(payload) => Err(JoinError::Panicked(payload)),
+            }
+        };
+        Poll::Ready(match self.drop_future() {
+            Ok(()) => outcome,
+            Err(payload) => Err(JoinError::Panicked(payload)),
+        })
     }
 }

@@ -10,6 +10,13 @@ pub(crate) struct Waiters {
 }
 
 impl Waiters {
+    pub(crate) const fn new() -> Self {
+        Self {
+            first: None,
+            more: Vec::new(),
+        }
+    }
+
     /// Adds a waker, unless an equal one is here already.
     pub(crate) fn add(&mut self, waker: &Waker) {
         match &self.first {

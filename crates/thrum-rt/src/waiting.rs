@@ -6,7 +6,6 @@ use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::pin::pin;
-use std::task::Poll;
 
 /// What a task waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -43,7 +43,7 @@ fn abort_drops_the_future_where_it_waits() {
     let dropped = Arc::new(AtomicUsize::new(0));
     block_on(async {
         let guard = Guard(dropped.clone());
-        let mut handle = spawn(async move {
+        let handle = spawn(async move {
             sleep(Duration::from_secs(3600)).await;
             drop(guard);
         });
@@ -57,13 +57,129 @@ fn abort_drops_the_future_where_it_waits() {
 #[test]
 fn abort_leaves_an_output_that_is_there() {
     block_on(async {
-        let mut handle = spawn(async { 5 });
+        let handle = spawn(async { 5 });
         while !handle.is_finished() {
             yield_now().await;
         }
         handle.abort();
         assert_eq!(handle.await.unwrap(), 5);
     });
+}
+
+#[test]
+fn abort_at_any_time() {
+    let runtime = Runtime::builder().workers(2).build().unwrap();
+    let dropped = Arc::new(AtomicUsize::new(0));
+    runtime.block_on(async {
+        for round in 0..2000u32 {
+            let guard = Guard(dropped.clone());
+            let task = spawn(async move {
+                let _guard = guard;
+                for _ in 0..round % 7 {
+                    yield_now().await;
+                }
+                round
+            });
+            let aborter = task.abort_handle();
+            let other = spawn(async move { aborter.abort() });
+            match task.await {
+                Ok(output) => assert_eq!(output, round),
+                Err(error) => assert!(matches!(error, JoinError::Aborted), "{error}"),
+            }
+            assert_eq!(dropped.load(Ordering::SeqCst), round as usize + 1);
+            other.await.unwrap();
+        }
+    });
+}
+
+/// Panics when it is dropped.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("bang");
+    }
+}
+
+#[test]
+fn a_panic_in_a_destructor_is_contained() {
+    block_on(async {
+        let ends = spawn(async {
+            let _bomb = Bomb;
+            yield_now().await;
+        });
+        assert_eq!(ends.await.unwrap_err().panic_message(), Some("bang"));
+        let aborted = spawn(async {
+            let _bomb = Bomb;
+            sleep(Duration::from_secs(3600)).await;
+        });
+        sleep(Duration::from_millis(5)).await;
+        aborted.abort();
+        assert_eq!(aborted.await.unwrap_err().panic_message(), Some("bang"));
+        drop(spawn(async {
+            let _bomb = Bomb;
+            sleep(Duration::from_secs(3600)).await;
+        }));
+        // The last one goes off as the runtime ends.
+    });
+}
+
+#[test]
+fn tasks_that_wait_only_for_each_other_go_with_their_runtime() {
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let runtime = Runtime::builder().workers(2).build().unwrap();
+    runtime.block_on(async {
+        let (one, other) = (
+            Arc::new(thrum_rt::sync::MVar::<()>::empty()),
+            Arc::new(thrum_rt::sync::MVar::<()>::empty()),
+        );
+        for (mine, yours) in [(one.clone(), other.clone()), (other, one)] {
+            let guard = Guard(dropped.clone());
+            spawn(async move {
+                let _guard = guard;
+                mine.take().await;
+                yours.put(()).await;
+            });
+        }
+        // One that nobody can ever wake.
+        let guard = Guard(dropped.clone());
+        spawn(async move {
+            let _guard = guard;
+            std::future::pending::<()>().await;
+        });
+        sleep(Duration::from_millis(20)).await;
+        assert_eq!(dropped.load(Ordering::SeqCst), 0);
+        assert_eq!(thrum_rt::metrics().tasks, 3);
+    });
+    drop(runtime);
+    assert_eq!(dropped.load(Ordering::SeqCst), 3);
+}
+
+#[test]
+fn the_end_drops_waiting_tasks_in_the_order_of_spawning() {
+    struct Tell(usize, Arc<std::sync::Mutex<Vec<usize>>>);
+    impl Drop for Tell {
+        fn drop(&mut self) {
+            self.1.lock().unwrap().push(self.0);
+        }
+    }
+    let order = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let runtime = Runtime::builder().workers(2).build().unwrap();
+    runtime.block_on(async {
+        for number in 0..50 {
+            let tell = Tell(number, order.clone());
+            spawn(async move {
+                let _tell = tell;
+                std::future::pending::<()>().await;
+            });
+        }
+        while thrum_rt::metrics().polls < 50 {
+            sleep(Duration::from_millis(1)).await;
+        }
+        sleep(Duration::from_millis(20)).await;
+    });
+    drop(runtime);
+    assert_eq!(*order.lock().unwrap(), (0..50).collect::<Vec<_>>());
 }
 
 #[test]
@@ -195,4 +311,22 @@ fn block_on_inside_a_task_is_no_deadlock() {
 #[should_panic(expected = "thrum::block_on")]
 fn spawn_outside_a_runtime_says_what_to_do() {
     spawn(async {});
+}
+
+#[test]
+fn the_end_of_a_runtime_drops_a_task_that_another_waits_for() {
+    let dropped = Arc::new(AtomicUsize::new(0));
+    block_on(async {
+        let (outer, inner) = (Guard(dropped.clone()), Guard(dropped.clone()));
+        spawn(async move {
+            let inner = spawn(async move {
+                sleep(Duration::from_secs(3600)).await;
+                drop(inner);
+            });
+            inner.await.unwrap();
+            drop(outer);
+        });
+        sleep(Duration::from_millis(20)).await;
+    });
+    assert_eq!(dropped.load(Ordering::SeqCst), 2);
 }

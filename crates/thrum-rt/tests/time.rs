@@ -1,9 +1,9 @@
 //! Sleeps, timeouts, intervals, deadlines.
 
 use std::future::poll_fn;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use thrum_rt::time::{Deadline, interval, sleep, sleep_until, timeout};
+use thrum_rt::time::{Deadline, Instant, interval, sleep, sleep_until, timeout};
 use thrum_rt::{block_on, spawn};
 
 const MS: Duration = Duration::from_millis(1);

@@ -20,7 +20,10 @@
 //! }
 //! ```
 //!
-//! * The runtime, [`thrum_rt`], is re-exported here: [`spawn`], [`time`], [`net`], [`sync`], [`signal`].
+//! * The runtime, [`thrum_rt`], is re-exported here: [`spawn`], [`time`], [`net`], [`pipe`], [`io`],
+//!   [`fs`], [`stdio`], [`process`], [`sync`], [`signal`].
+//! * [`select!`], [`join!`], [`race`], [`scope`], [`TaskSet`], [`CancellationToken`], [`Shutdown`] tie tasks together.
+//! * [`test`] runs tests on a clock that jumps.
 //! * [`http`] is the HTTP engine, [`parse`] the parser combinators that it is made with.
 //!
 //! **Nobody waits for a slow neighbour.** A task that computes or blocks is noticed within a few milliseconds, and the
@@ -28,10 +31,14 @@
 #![forbid(unsafe_code)]
 
 pub use thrum_http as http;
-pub use thrum_macros::main;
+pub use thrum_macros::{main, test};
 pub use thrum_parse as parse;
+#[doc(hidden)]
+pub use thrum_rt::run_main;
 #[doc(inline)]
 pub use thrum_rt::{
-    Builder, JoinError, JoinHandle, Runtime, block_on, blocking, metrics, net, signal, spawn, sync,
-    time, yield_now,
+    AbortHandle, Builder, CancellationToken, Dump, Hog, JoinError, JoinHandle, Metrics, Runtime,
+    Scope, ScopedTask, Shutdown, TaskSet, block_on, blocking, cancel, dump, fs, io, join, metrics,
+    net, pipe, process, race, race_all, scope, select, shutdown, signal, spawn, spawn_named, stdio,
+    sync, task_local, test, time, try_join, try_scope, yield_now,
 };

@@ -2,18 +2,13 @@
 
 use std::fmt;
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use rustix::net::{SocketFlags, acceptfrom_with};
-use socket2::{Domain, Protocol, Socket, Type};
-
-use super::TcpStream;
+use super::accept::Acceptor;
+use super::resolve::{ToSocketAddrs, lookup_host};
+use super::{BACKLOG, TcpSocket, TcpStream};
 use crate::context;
-use crate::reactor::{Direction, Registered};
-
-/// Connections that the kernel completes before they are accepted; it lowers this to `net.core.somaxconn`.
-const BACKLOG: i32 = 4096;
 
 /// A TCP socket that listens for connections.
 ///
@@ -30,29 +25,34 @@ const BACKLOG: i32 = 4096;
 /// # }).unwrap();
 /// ```
 pub struct TcpListener {
-    io: Registered<std::net::TcpListener>,
+    acceptor: Acceptor<std::net::TcpListener>,
 }
 
 impl TcpListener {
-    /// Listens on the first of the addresses that can be bound. Port 0 takes a free one.
+    /// Listens on the first of the addresses that can be bound. Port 0 takes a free one. A name is looked up as by
+    /// [`lookup_host`].
     ///
     /// The address may be taken again at once after a restart (SO_REUSEADDR), not while another process listens on it.
-    /// An IPv6 address takes IPv6 connections only. A host name is looked up by the system, which may block.
+    /// An IPv6 address takes IPv6 connections only. [`TcpSocket`] listens in other ways.
+    ///
+    /// Dropping the future before it is done binds nothing.
     ///
     /// # Errors
-    /// The last address's error, when none can be bound: `AddrInUse`, `PermissionDenied`, `AddrNotAvailable`.
+    /// The last address's error, when none can be bound: `AddrInUse`, `PermissionDenied`, `AddrNotAvailable`; those of
+    /// [`lookup_host`].
     ///
     /// # Panics
     /// Outside a runtime.
     pub async fn bind(address: impl ToSocketAddrs) -> io::Result<Self> {
-        let mut failure = None;
-        for address in address.to_socket_addrs()? {
-            match listen(address) {
-                Ok(socket) => return Self::from_std(socket),
-                Err(error) => failure = Some(error),
+        super::first(lookup_host(address).await?, |address| {
+            let socket = TcpSocket::for_address(address)?;
+            socket.set_reuse_address(true)?;
+            if address.is_ipv6() {
+                socket.set_only_v6(true)?;
             }
-        }
-        Err(failure.unwrap_or_else(no_address))
+            socket.bind(address)?;
+            socket.listen(BACKLOG)
+        })
     }
 
     /// Takes over a socket that listens already.
@@ -63,35 +63,47 @@ impl TcpListener {
     /// # Panics
     /// Outside a runtime.
     pub fn from_std(socket: std::net::TcpListener) -> io::Result<Self> {
-        socket.set_nonblocking(true)?;
         Ok(Self {
-            io: Registered::new(context::next_reactor(), socket)?,
+            acceptor: Acceptor::new(socket)?,
         })
+    }
+
+    /// Takes the socket out of the runtime; it stays in non-blocking mode.
+    ///
+    /// # Errors
+    /// Those of epoll_ctl(2).
+    pub fn into_std(self) -> io::Result<std::net::TcpListener> {
+        self.acceptor.into_inner()
     }
 
     /// Waits for a connection. Any number of tasks may wait at the same time.
     ///
+    /// A server's loop around it goes on whatever happens to its clients: a connection that is gone before it could be
+    /// accepted is skipped. When descriptors or memory have run out (EMFILE, ENFILE, ENOBUFS, ENOMEM) it waits, 5 ms at
+    /// first and up to a second, while connections wait in the kernel's queue; it warns of it through `tracing`, once a
+    /// second at most. Both are counted: [`accept_errors`](Self::accept_errors).
+    ///
+    /// Dropping the future before it is done takes no connection.
+    ///
     /// # Errors
-    /// Those of accept(2): `ConnectionAborted` and the like concern one connection; out of descriptors (EMFILE, ENFILE) or
-    /// memory (ENOBUFS, ENOMEM), the caller should wait a little before it tries again.
+    /// Those that trying again would not mend: the socket does not listen.
     ///
     /// # Panics
     /// Outside a runtime.
     pub async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
-        let accept = || {
-            self.io.attempt(Direction::Read, |fd| {
-                Ok(acceptfrom_with(
-                    fd,
-                    SocketFlags::CLOEXEC | SocketFlags::NONBLOCK,
-                )?)
+        self.acceptor
+            .accept(|socket, peer| {
+                let peer = peer.ok_or(rustix::io::Errno::CONNABORTED)?.try_into()?;
+                // TCP_NODELAY is inherited from the listener. Connections are spread over the reactors in turn.
+                let stream = TcpStream::register(context::next_reactor(), socket.into())?;
+                Ok((stream, peer))
             })
-        };
-        let (socket, peer) = self.io.perform(Direction::Read, accept).await?;
-        let peer = peer.map(SocketAddr::try_from).transpose()?;
-        let peer = peer.ok_or_else(|| io::Error::from(io::ErrorKind::ConnectionAborted))?;
-        // TCP_NODELAY is inherited from the listener. Connections are spread over the reactors in turn.
-        let stream = TcpStream::register(context::next_reactor(), socket.into())?;
-        Ok((stream, peer))
+            .await
+    }
+
+    /// How often accepting failed and was tried again; see [`accept`](Self::accept).
+    pub fn accept_errors(&self) -> u64 {
+        self.acceptor.errors()
     }
 
     /// The address that it listens on, with the port that was taken for port 0.
@@ -99,38 +111,18 @@ impl TcpListener {
     /// # Errors
     /// Those of getsockname(2).
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.io.get().local_addr()
+        self.acceptor.get().local_addr()
     }
 }
 
 impl AsFd for TcpListener {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.io.get().as_fd()
+        self.acceptor.get().as_fd()
     }
 }
 
 impl fmt::Debug for TcpListener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.io.fmt(f)
+        self.acceptor.get().fmt(f)
     }
-}
-
-fn listen(address: SocketAddr) -> io::Result<std::net::TcpListener> {
-    let socket = Socket::new(
-        Domain::for_address(address),
-        Type::STREAM,
-        Some(Protocol::TCP),
-    )?;
-    socket.set_reuse_address(true)?;
-    if address.is_ipv6() {
-        socket.set_only_v6(true)?;
-    }
-    socket.set_tcp_nodelay(true)?;
-    socket.bind(&address.into())?;
-    socket.listen(BACKLOG)?;
-    Ok(socket.into())
-}
-
-pub(super) fn no_address() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, "the name has no address")
 }

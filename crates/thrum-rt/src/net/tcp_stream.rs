@@ -1,231 +1,53 @@
 //! A TCP connection.
 
-use std::fmt;
-use std::io::{self, IoSlice, IoSliceMut};
-use std::net::{Shutdown, SocketAddr, ToSocketAddrs};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
 
-use futures_io::{AsyncRead, AsyncWrite};
-use rustix::net::{RecvFlags, SendFlags};
-use socket2::{Domain, Protocol, Socket, Type};
+use rustix::net::sockopt;
 
-use super::tcp_listener::no_address;
-use crate::context;
-use crate::reactor::{Direction, Reactor, Registered};
+use super::resolve::{ToSocketAddrs, lookup_host};
+use super::{Keepalive, StreamSocket, TcpSocket, connect};
 
 /// A TCP connection.
 ///
-/// All methods take `&self`: one task may read while another writes. It sends at once (TCP_NODELAY), unless told
-/// otherwise. Dropping it closes the connection.
+/// What it can do with bytes is what every [`StreamSocket`] can do. It sends at once (TCP_NODELAY), unless told otherwise.
 ///
-/// There are three ways to use it: [`read`](Self::read) and [`write_all`](Self::write_all) as plain sequential code; the
-/// `futures-io` traits, for the ecosystem; and `poll_readable` with `try_read` and their like, for those who choose the
-/// buffer only once there is something to put in it.
-pub struct TcpStream {
-    io: Registered<std::net::TcpStream>,
-}
+/// ```
+/// use thrum_rt::net::{TcpListener, TcpStream};
+///
+/// # thrum_rt::block_on(async {
+/// let listener = TcpListener::bind("127.0.0.1:0").await?;
+/// let client = TcpStream::connect(listener.local_addr()?).await?;
+/// let (server, _) = listener.accept().await?;
+/// client.write_all(b"hello").await?;
+/// let mut buffer = [0; 64];
+/// let read = server.read(&mut buffer).await?;
+/// assert_eq!(&buffer[..read], b"hello");
+/// # std::io::Result::Ok(())
+/// # }).unwrap();
+/// ```
+pub type TcpStream = StreamSocket<std::net::TcpStream>;
 
-impl TcpStream {
-    /// Connects to the first of the addresses that accepts. A host name is looked up by the system, which may block.
+impl StreamSocket<std::net::TcpStream> {
+    /// Connects. A name is looked up as by [`lookup_host`], and of several addresses the first to answer is taken: attempts
+    /// begin 250 ms apart, or at once when one fails, with the families taking turns (RFC 8305).
+    ///
+    /// Dropping the future before it is done closes what was begun. There is no limit on the time but the system's own, on
+    /// Linux some two minutes an address; put a [`timeout`](crate::time::timeout) around it.
     ///
     /// # Errors
-    /// The last address's error, when none accepts.
+    /// That of the attempt that failed last, when all have: `ConnectionRefused`, `HostUnreachable`, `TimedOut`; those of
+    /// [`lookup_host`].
     ///
     /// # Panics
     /// Outside a runtime.
     pub async fn connect(address: impl ToSocketAddrs) -> io::Result<Self> {
-        let mut failure = None;
-        for address in address.to_socket_addrs()? {
-            match Self::connect_to(address).await {
-                Ok(stream) => return Ok(stream),
-                Err(error) => failure = Some(error),
-            }
-        }
-        Err(failure.unwrap_or_else(no_address))
-    }
-
-    async fn connect_to(address: SocketAddr) -> io::Result<Self> {
-        let socket = Socket::new(
-            Domain::for_address(address),
-            Type::STREAM,
-            Some(Protocol::TCP),
-        )?;
-        socket.set_nonblocking(true)?;
-        socket.set_tcp_nodelay(true)?;
-        let in_progress = rustix::io::Errno::INPROGRESS.raw_os_error();
-        match socket.connect(&address.into()) {
-            Ok(()) => {}
-            Err(error) if error.raw_os_error() == Some(in_progress) => {}
-            Err(error) => return Err(error),
-        }
-        // Registered only now: a socket that has not begun to connect would be told to be closed.
-        let stream = Self::register(context::reactor(), socket.into())?;
-        std::future::poll_fn(|cx| stream.poll_writable(cx)).await?;
-        match stream.io.get().take_error()? {
-            Some(error) => Err(error),
-            None => Ok(stream),
-        }
-    }
-
-    /// Takes over a connected socket.
-    ///
-    /// # Errors
-    /// When the socket cannot be set to non-blocking mode or registered.
-    ///
-    /// # Panics
-    /// Outside a runtime.
-    pub fn from_std(socket: std::net::TcpStream) -> io::Result<Self> {
-        socket.set_nonblocking(true)?;
-        Self::register(context::next_reactor(), socket)
-    }
-
-    pub(super) fn register(reactor: Arc<Reactor>, socket: std::net::TcpStream) -> io::Result<Self> {
-        Ok(Self {
-            io: Registered::new(reactor, socket)?,
+        let addresses = lookup_host(address).await?;
+        connect::race(addresses, async |address| {
+            TcpSocket::for_address(address)?.connect(address).await
         })
-    }
-
-    /// Takes the socket out of the runtime; it stays in non-blocking mode.
-    ///
-    /// # Errors
-    /// Those of epoll_ctl(2).
-    pub fn into_std(self) -> io::Result<std::net::TcpStream> {
-        self.io.into_inner()
-    }
-
-    /// Reads some bytes, waiting until there are any. 0: the peer has sent its last.
-    ///
-    /// Dropping the future before it is done reads nothing.
-    ///
-    /// # Errors
-    /// Those of recv(2).
-    pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.io
-            .perform(Direction::Read, || self.try_read(buffer))
-            .await
-    }
-
-    /// Writes some bytes, waiting until there is room for any.
-    ///
-    /// Dropping the future before it is done writes nothing.
-    ///
-    /// # Errors
-    /// Those of send(2).
-    pub async fn write(&self, bytes: &[u8]) -> io::Result<usize> {
-        self.io
-            .perform(Direction::Write, || self.try_write(bytes))
-            .await
-    }
-
-    /// Writes all of the bytes. Dropping the future before it is done leaves open how many were written.
-    ///
-    /// # Errors
-    /// Those of send(2); `WriteZero` does not occur.
-    pub async fn write_all(&self, mut bytes: &[u8]) -> io::Result<()> {
-        while !bytes.is_empty() {
-            let written = self.write(bytes).await?;
-            bytes = &bytes[written..];
-        }
-        Ok(())
-    }
-
-    /// Ready when reading would not block, as far as is known: try, and wait again on `WouldBlock`.
-    ///
-    /// Pending also when the task has done enough in this poll; it is woken again at once.
-    pub fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.io.poll_ready(Direction::Read, cx).map(Ok)
-    }
-
-    /// Ready when writing would not block, as far as is known: try, and wait again on `WouldBlock`.
-    ///
-    /// Pending also when the task has done enough in this poll; it is woken again at once.
-    pub fn poll_writable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.io.poll_ready(Direction::Write, cx).map(Ok)
-    }
-
-    /// Reads what is there. 0: the peer has sent its last.
-    ///
-    /// # Errors
-    /// `WouldBlock` if nothing is there; else those of recv(2).
-    pub fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        let wanted = buffer.len();
-        self.io.attempt_bytes(Direction::Read, wanted, |fd| {
-            rustix::net::recv(fd, buffer, RecvFlags::empty()).map(|(read, _)| read)
-        })
-    }
-
-    /// Writes as much as there is room for.
-    ///
-    /// # Errors
-    /// `WouldBlock` if there is no room; else those of send(2).
-    pub fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
-        self.send(bytes, SendFlags::NOSIGNAL)
-    }
-
-    /// As [`try_write`](Self::try_write), but the kernel may keep a last part segment back, as more follows at once: a head
-    /// before its file.
-    ///
-    /// # Errors
-    /// Those of [`try_write`](Self::try_write).
-    pub fn try_write_more(&self, bytes: &[u8]) -> io::Result<usize> {
-        self.send(bytes, SendFlags::NOSIGNAL | SendFlags::MORE)
-    }
-
-    fn send(&self, bytes: &[u8], flags: SendFlags) -> io::Result<usize> {
-        self.io.attempt_bytes(Direction::Write, bytes.len(), |fd| {
-            rustix::net::send(fd, bytes, flags)
-        })
-    }
-
-    /// Writes as much of the buffers, one after the other, as there is room for.
-    ///
-    /// # Errors
-    /// Those of [`try_write`](Self::try_write).
-    pub fn try_write_vectored(&self, buffers: &[IoSlice<'_>]) -> io::Result<usize> {
-        let wanted = buffers.iter().map(|buffer| buffer.len()).sum();
-        self.io.attempt_bytes(Direction::Write, wanted, |fd| {
-            let mut control = rustix::net::SendAncillaryBuffer::default();
-            rustix::net::sendmsg(fd, buffers, &mut control, SendFlags::NOSIGNAL)
-        })
-    }
-
-    /// Sends part of a file, without it passing through this process: up to `length` bytes from `offset`. 0: the file ends
-    /// before `offset`.
-    ///
-    /// Reading the file may block on its disk; the worker's other tasks move on meanwhile.
-    ///
-    /// # Errors
-    /// `WouldBlock` if there is no room; else those of sendfile(2).
-    pub fn try_sendfile(&self, file: impl AsFd, offset: u64, length: usize) -> io::Result<usize> {
-        let mut offset = offset;
-        self.io.attempt_bytes(Direction::Write, length, |fd| {
-            rustix::fs::sendfile(fd, &file, Some(&mut offset), length)
-        })
-    }
-
-    /// Wakes whoever waits to read, though there is nothing to read: for another reason to look up, such as the end of the
-    /// server.
-    pub fn wake_reader(&self) {
-        self.io.wake(Direction::Read);
-    }
-
-    /// Ends one or both directions.
-    ///
-    /// # Errors
-    /// Those of shutdown(2); `NotConnected` if the peer has reset the connection.
-    pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
-        self.io.get().shutdown(how)
-    }
-
-    /// Sets whether small writes are sent at once, without waiting for what the peer has not acknowledged. Default: true.
-    ///
-    /// # Errors
-    /// Those of setsockopt(2).
-    pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
-        self.io.get().set_nodelay(nodelay)
+        .await
     }
 
     /// The address of the other end.
@@ -243,111 +65,123 @@ impl TcpStream {
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.io.get().local_addr()
     }
-}
 
-impl AsyncRead for &TcpStream {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut [u8],
-    ) -> Poll<io::Result<usize>> {
-        self.io
-            .poll_with(Direction::Read, cx, || self.try_read(buffer))
+    /// Sets whether small writes are sent at once, without waiting for what the peer has not acknowledged. Default: true.
+    ///
+    /// # Errors
+    /// Those of setsockopt(2).
+    pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
+        self.io.get().set_nodelay(nodelay)
     }
 
-    fn poll_read_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffers: &mut [IoSliceMut<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let wanted = buffers.iter().map(|buffer| buffer.len()).sum();
-        self.io.poll_with(Direction::Read, cx, || {
-            self.io
-                .attempt_bytes(Direction::Read, wanted, |fd| rustix::io::readv(fd, buffers))
-        })
-    }
-}
-
-impl AsyncWrite for &TcpStream {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        self.io
-            .poll_with(Direction::Write, cx, || self.try_write(bytes))
+    /// Whether small writes are sent at once.
+    ///
+    /// # Errors
+    /// Those of getsockopt(2).
+    pub fn nodelay(&self) -> io::Result<bool> {
+        self.io.get().nodelay()
     }
 
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffers: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        self.io
-            .poll_with(Direction::Write, cx, || self.try_write_vectored(buffers))
+    /// Sets whether what arrives is acknowledged at once rather than up to 40 ms later with other data. Linux goes back to its
+    /// own judgement soon, so it is set again after each read that matters.
+    ///
+    /// # Errors
+    /// Those of setsockopt(2).
+    #[cfg(target_os = "linux")]
+    pub fn set_quickack(&self, quickack: bool) -> io::Result<()> {
+        Ok(sockopt::set_tcp_quickack(self, quickack)?)
     }
 
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
+    /// Whether what arrives is acknowledged at once.
+    ///
+    /// # Errors
+    /// Those of getsockopt(2).
+    #[cfg(target_os = "linux")]
+    pub fn quickack(&self) -> io::Result<bool> {
+        Ok(sockopt::tcp_quickack(self)?)
     }
 
-    fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(self.shutdown(Shutdown::Write))
-    }
-}
-
-impl AsyncRead for TcpStream {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut [u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self).poll_read(cx, buffer)
+    /// Sets whether and how a silent peer is probed. Default: not at all.
+    ///
+    /// # Errors
+    /// Those of setsockopt(2); `InvalidInput` for values out of range.
+    pub fn set_keepalive(&self, keepalive: Option<Keepalive>) -> io::Result<()> {
+        Keepalive::apply(keepalive, self)
     }
 
-    fn poll_read_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffers: &mut [IoSliceMut<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self).poll_read_vectored(cx, buffers)
-    }
-}
-
-impl AsyncWrite for TcpStream {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self).poll_write(cx, bytes)
+    /// Whether and how a silent peer is probed.
+    ///
+    /// # Errors
+    /// Those of getsockopt(2).
+    pub fn keepalive(&self) -> io::Result<Option<Keepalive>> {
+        Keepalive::read(self)
     }
 
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffers: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self).poll_write_vectored(cx, buffers)
+    /// Sets how long closing waits for unsent bytes, in whole seconds. Default: `None`, closing returns at once and the kernel
+    /// sends on. Zero throws them away and resets the connection. More than zero makes closing **block the thread**; a
+    /// [`shutdown`](Self::shutdown) and a read until the end do better.
+    ///
+    /// # Errors
+    /// Those of setsockopt(2).
+    pub fn set_linger(&self, linger: Option<Duration>) -> io::Result<()> {
+        Ok(sockopt::set_socket_linger(self, linger)?)
     }
 
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut &*self).poll_flush(cx)
+    /// How long closing waits for unsent bytes.
+    ///
+    /// # Errors
+    /// Those of getsockopt(2).
+    pub fn linger(&self) -> io::Result<Option<Duration>> {
+        Ok(sockopt::socket_linger(self)?)
     }
 
-    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut &*self).poll_close(cx)
+    /// Sets the time to live of what is sent, in hops. Default: the system's, on Linux 64.
+    ///
+    /// # Errors
+    /// Those of setsockopt(2).
+    pub fn set_ttl(&self, hops: u32) -> io::Result<()> {
+        self.io.get().set_ttl(hops)
     }
-}
 
-impl AsFd for TcpStream {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.io.get().as_fd()
+    /// The time to live of what is sent, in hops.
+    ///
+    /// # Errors
+    /// Those of getsockopt(2).
+    pub fn ttl(&self) -> io::Result<u32> {
+        self.io.get().ttl()
     }
-}
 
-impl fmt::Debug for TcpStream {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.io.fmt(f)
+    /// Sets how many bytes the kernel keeps for the peer to take; Linux doubles it. Default: as the system says, grown as
+    /// needed, which setting it ends.
+    ///
+    /// # Errors
+    /// Those of setsockopt(2).
+    pub fn set_send_buffer_size(&self, bytes: usize) -> io::Result<()> {
+        Ok(sockopt::set_socket_send_buffer_size(self, bytes)?)
+    }
+
+    /// How many bytes the kernel keeps for the peer to take; on Linux with its own overhead.
+    ///
+    /// # Errors
+    /// Those of getsockopt(2).
+    pub fn send_buffer_size(&self) -> io::Result<usize> {
+        Ok(sockopt::socket_send_buffer_size(self)?)
+    }
+
+    /// Sets how many bytes the kernel keeps until they are read; Linux doubles it. Default: as the system says, grown as
+    /// needed, which setting it ends.
+    ///
+    /// # Errors
+    /// Those of setsockopt(2).
+    pub fn set_recv_buffer_size(&self, bytes: usize) -> io::Result<()> {
+        Ok(sockopt::set_socket_recv_buffer_size(self, bytes)?)
+    }
+
+    /// How many bytes the kernel keeps until they are read; on Linux with its own overhead.
+    ///
+    /// # Errors
+    /// Those of getsockopt(2).
+    pub fn recv_buffer_size(&self) -> io::Result<usize> {
+        Ok(sockopt::socket_recv_buffer_size(self)?)
     }
 }

@@ -119,6 +119,11 @@ impl Reactor {
         }
     }
 
+    /// When the next timer needs attention, for a clock that waits for it to be told.
+    pub(crate) fn next_timer_ms(&self) -> Option<u64> {
+        self.timers.lock().wheel.next_ms()
+    }
+
     /// Ends the wait of a turn that is under way, or else of the next.
     pub(crate) fn interrupt(&self) {
         self.epoll.interrupt();
@@ -160,9 +165,9 @@ impl Reactor {
         true
     }
 
-    /// Wakes all who wait, as the runtime ends: a task that is woken then is dropped. (Dropping its wakers is not enough: as
-    /// long as somebody has its handle it would lie there, and never end.)
-    pub(crate) fn release_waiters(&self) {
+    /// Wakes everyone, as the runtime ends: a task that is woken then is dropped. To drop the wakers would not do: a task
+    /// lives on while a handle or another waker of it does.
+    pub(crate) fn forget_waiters(&self) {
         let timers = self.timers.lock().wheel.take_all();
         timers.into_iter().for_each(Waker::wake);
         for source in self.sources.iter() {
@@ -255,7 +260,7 @@ impl<T: AsFd> Registered<T> {
         if let Err(error) = &result
             && error.kind() == io::ErrorKind::WouldBlock
         {
-            self.source().clear(direction, seen);
+            self.source().clear_blocked(direction, seen);
         }
         result
     }
@@ -279,7 +284,7 @@ impl<T: AsFd> Registered<T> {
             }
             Err(rustix::io::Errno::AGAIN) => {
                 budget::spend(1);
-                self.source().clear(direction, seen);
+                self.source().clear_blocked(direction, seen);
             }
             Err(_) => budget::spend(1),
         }

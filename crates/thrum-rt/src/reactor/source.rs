@@ -10,7 +10,8 @@
 //!
 //! * READ, WRITE: an operation would not block, as far as is known. Set by an event; cleared by a task after EAGAIN or a
 //!   short transfer, so that its next wait goes straight to the reactor.
-//! * CLOSEDR, CLOSEDW: the peer is gone in that direction. Never cleared: no further edge would come.
+//! * CLOSEDR, CLOSEDW: the peer is gone in that direction. A short transfer leaves them: no further edge would come. Only
+//!   EAGAIN clears them, by which the kernel says that somebody is there again: a named pipe has a new writer or reader.
 //! * WAITR, WAITW: somebody waits in that direction. Set after its waker is stored; an event clears it and wakes.
 //! * tick: counts events. A task may clear READ or WRITE only if no event came since it looked, else it would wipe out the
 //!   edge that came between its short read and the clearing, and wait for ever.
@@ -121,12 +122,21 @@ impl Source {
         self.seen().0 & direction.ready() != 0
     }
 
-    /// Forgets that the direction is ready, unless an event came since `seen`.
+    /// After a short transfer: forgets that the direction is ready, unless an event came since `seen`.
     pub(super) fn clear(&self, direction: Direction, seen: Seen) {
+        self.clear_bits(direction.clearable(), seen);
+    }
+
+    /// After EAGAIN: as [`clear`](Self::clear), and the direction is not closed either.
+    pub(super) fn clear_blocked(&self, direction: Direction, seen: Seen) {
+        self.clear_bits(direction.ready(), seen);
+    }
+
+    fn clear_bits(&self, bits: u64, seen: Seen) {
         let mut state = seen.0;
         // Others may set or clear their own bits meanwhile; only a new tick (or a new life) calls it off.
         while state >> TICK_SHIFT == seen.0 >> TICK_SHIFT {
-            let cleared = state & !direction.clearable();
+            let cleared = state & !bits;
             let exchange =
                 self.state
                     .compare_exchange(state, cleared, Ordering::AcqRel, Ordering::Acquire);
@@ -283,6 +293,11 @@ mod tests {
         source.clear(Direction::Read, source.seen());
         assert!(source.is_ready(Direction::Read));
         assert!(!source.is_ready(Direction::Write));
+        source.clear_blocked(Direction::Read, source.seen());
+        assert!(
+            !source.is_ready(Direction::Read),
+            "until the kernel says otherwise"
+        );
     }
 
     #[test]

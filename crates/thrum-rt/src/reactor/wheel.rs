@@ -34,7 +34,7 @@ struct Level {
     /// A bit for each slot that holds a timer.
     occupied: u64,
     /// The first entry of each slot.
-    heads: [Option<u32>; SLOTS],
+    heads: [Link; SLOTS],
 }
 
 /// A timer, in a doubly linked list of its slot.
@@ -43,8 +43,20 @@ struct Entry {
     waker: Waker,
     serial: u32,
     place: Place,
-    prev: Option<u32>,
-    next: Option<u32>,
+    prev: Link,
+    next: Link,
+}
+
+/// An entry's index, or none: half the size of an `Option`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Link(u32);
+
+impl Link {
+    const NONE: Self = Self(u32::MAX);
+
+    fn index(self) -> Option<usize> {
+        (self != Self::NONE).then_some(self.0 as usize)
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -60,7 +72,7 @@ impl Wheel {
             entries: Slab::new(),
             levels: std::array::from_fn(|_| Level {
                 occupied: 0,
-                heads: [None; SLOTS],
+                heads: [Link::NONE; SLOTS],
             }),
             next_serial: 0,
         }
@@ -73,7 +85,7 @@ impl Wheel {
     /// Adds a timer; one that is due already fires at the next [`advance`](Self::advance).
     ///
     /// # Panics
-    /// At 2^32 timers.
+    /// At 2^32 - 1 timers.
     pub(super) fn insert(&mut self, at: u64, waker: Waker) -> TimerKey {
         let serial = self.next_serial;
         self.next_serial = serial.wrapping_add(1);
@@ -83,10 +95,13 @@ impl Wheel {
             waker,
             serial,
             place,
-            prev: None,
-            next: None,
+            prev: Link::NONE,
+            next: Link::NONE,
         };
-        let index = u32::try_from(self.entries.insert(entry)).expect("fewer than 2^32 timers");
+        let index = u32::try_from(self.entries.insert(entry))
+            .ok()
+            .filter(|&index| Link(index) != Link::NONE)
+            .expect("fewer than 2^32 - 1 timers");
         self.link(index);
         TimerKey { index, serial }
     }
@@ -117,16 +132,17 @@ impl Wheel {
             self.now = self.now.max(at);
             let level = &mut self.levels[place.level as usize];
             level.occupied &= !(1 << place.slot);
-            let mut head = level.heads[place.slot as usize].take();
-            while let Some(index) = head {
-                let entry = &mut self.entries[index as usize];
+            let head = &mut level.heads[place.slot as usize];
+            let mut head = std::mem::replace(head, Link::NONE);
+            while let Some(index) = head.index() {
+                let entry = &mut self.entries[index];
                 head = entry.next;
                 if entry.at <= self.now {
-                    due.push(self.entries.remove(index as usize).waker);
+                    due.push(self.entries.remove(index).waker);
                 } else {
-                    let place = self.place(self.entries[index as usize].at);
-                    self.entries[index as usize].place = place;
-                    self.link(index);
+                    let place = self.place(self.entries[index].at);
+                    self.entries[index].place = place;
+                    self.link(index as u32);
                 }
             }
         }
@@ -183,13 +199,13 @@ impl Wheel {
     fn link(&mut self, index: u32) {
         let Place { level, slot } = self.entries[index as usize].place;
         let level = &mut self.levels[level as usize];
-        let head = level.heads[slot as usize].replace(index);
+        let head = std::mem::replace(&mut level.heads[slot as usize], Link(index));
         level.occupied |= 1 << slot;
-        if let Some(head) = head {
-            self.entries[head as usize].prev = Some(index);
+        if let Some(head) = head.index() {
+            self.entries[head].prev = Link(index);
         }
         let entry = &mut self.entries[index as usize];
-        (entry.prev, entry.next) = (None, head);
+        (entry.prev, entry.next) = (Link::NONE, head);
     }
 
     fn unlink(&mut self, index: u32) {
@@ -199,15 +215,15 @@ impl Wheel {
             next,
             ..
         } = &self.entries[index as usize];
-        if let Some(next) = next {
-            self.entries[next as usize].prev = prev;
+        if let Some(next) = next.index() {
+            self.entries[next].prev = prev;
         }
-        match prev {
-            Some(prev) => self.entries[prev as usize].next = next,
+        match prev.index() {
+            Some(prev) => self.entries[prev].next = next,
             None => {
                 let level = &mut self.levels[level as usize];
                 level.heads[slot as usize] = next;
-                if next.is_none() {
+                if next == Link::NONE {
                     level.occupied &= !(1 << slot);
                 }
             }

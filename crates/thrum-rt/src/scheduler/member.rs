@@ -1,8 +1,9 @@
 //! What others may see of a worker thread: the thief's end of its queue, its last-in slot, and what it is doing.
 
 use std::panic::Location;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use crossbeam_deque::{Steal, Stealer, Worker as Queue};
 use crossbeam_utils::CachePadded;
@@ -10,6 +11,7 @@ use crossbeam_utils::atomic::AtomicCell;
 
 use super::last_in::LastIn;
 use super::standby::{Assignment, Verdict};
+use crate::registry::Record;
 use crate::task::Runnable;
 
 /// A place in the table of threads. A thread that ends leaves its place, with the queue, to the next that starts.
@@ -24,7 +26,7 @@ pub(crate) struct Member {
     /// Its seat was given to another thread.
     superseded: AtomicBool,
     /// How it was found stuck when that happened.
-    verdict: AtomicCell<Option<Verdict>>,
+    found: Mutex<Option<Superseded>>,
     /// Runs at the lowest priority since.
     lowered: AtomicBool,
     tid: AtomicU32,
@@ -37,28 +39,67 @@ pub(crate) struct Member {
 #[derive(Default)]
 pub(crate) struct Activity {
     /// Counts polls.
-    polls: AtomicU32,
-    /// Where the task of the latest poll was spawned.
-    spawned_at: AtomicCell<Option<&'static Location<'static>>>,
+    polls: AtomicU64,
+    /// The task of the latest poll.
+    record: AtomicCell<Option<&'static Record>>,
+    /// How long some of the polls took.
+    poll_times: Histogram,
 }
 
 impl Activity {
     /// Notes that a poll begins.
-    pub(super) fn begin_poll(&self, spawned_at: &'static Location<'static>) {
-        self.polls.store(
-            self.polls.load(Ordering::Relaxed).wrapping_add(1),
-            Ordering::Relaxed,
-        );
-        self.spawned_at.store(Some(spawned_at));
+    pub(super) fn begin_poll(&self, record: &'static Record) {
+        self.polls
+            .store(self.polls.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        self.record.store(Some(record));
     }
 
-    pub(crate) fn polls(&self) -> u32 {
+    pub(crate) fn polls(&self) -> u64 {
         self.polls.load(Ordering::Relaxed)
     }
 
+    /// Where the task of the latest poll was spawned.
     pub(crate) fn spawned_at(&self) -> Option<&'static Location<'static>> {
-        self.spawned_at.load()
+        self.record.load()?.spawned_at()
     }
+
+    pub(crate) fn poll_times(&self) -> &Histogram {
+        &self.poll_times
+    }
+}
+
+/// How often something took so long. Written by one thread.
+#[derive(Default)]
+pub(crate) struct Histogram([AtomicU64; Self::BUCKETS]);
+
+impl Histogram {
+    pub(crate) const BUCKETS: usize = 20;
+
+    /// Adds a duration to the bucket below the next power of two, in microseconds.
+    pub(super) fn add(&self, duration: Duration) {
+        let us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        let bucket = (u64::BITS - us.leading_zeros()) as usize;
+        let count = &self.0[bucket.min(Self::BUCKETS - 1)];
+        count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    /// Adds its counts to others.
+    pub(crate) fn add_to(&self, sums: &mut [u64; Self::BUCKETS]) {
+        for (sum, count) in sums.iter_mut().zip(&self.0) {
+            *sum += count.load(Ordering::Relaxed);
+        }
+    }
+}
+
+/// How a thread was found stuck, and when.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Superseded {
+    pub(crate) verdict: Verdict,
+    pub(crate) at: Instant,
+    /// It had said so itself.
+    pub(crate) announced: bool,
+    /// Where the task that holds it was spawned.
+    pub(crate) spawned_at: Option<&'static Location<'static>>,
 }
 
 impl Member {
@@ -71,7 +112,7 @@ impl Member {
             last_in: LastIn::default(),
             activity: CachePadded::default(),
             superseded: AtomicBool::new(false),
-            verdict: AtomicCell::new(None),
+            found: Mutex::new(None),
             lowered: AtomicBool::new(false),
             tid: AtomicU32::new(0),
             desk: Mutex::new(None),
@@ -130,15 +171,29 @@ impl Member {
     }
 
     /// Ends its right to the seat. It notices when its poll is over.
-    pub(super) fn supersede(&self, verdict: Verdict) {
-        self.verdict.store(Some(verdict));
+    pub(super) fn supersede(&self, verdict: Verdict, announced: bool) {
+        *self.lock_found() = Some(Superseded {
+            verdict,
+            at: Instant::now(),
+            announced,
+            spawned_at: self.activity.spawned_at(),
+        });
         self.superseded.store(true, Ordering::SeqCst);
     }
 
     /// Notes that the thread is back from the poll that it was superseded in; tells how it had been found.
-    pub(super) fn come_back(&self) -> Option<Verdict> {
+    pub(super) fn come_back(&self) -> Option<Superseded> {
         self.superseded.store(false, Ordering::SeqCst);
-        self.verdict.take()
+        self.lock_found().take()
+    }
+
+    /// How it was found stuck, until it is back.
+    pub(crate) fn found(&self) -> Option<Superseded> {
+        *self.lock_found()
+    }
+
+    fn lock_found(&self) -> MutexGuard<'_, Option<Superseded>> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn mark_lowered(&self) {

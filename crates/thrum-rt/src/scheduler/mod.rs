@@ -41,32 +41,41 @@
 //! * A queue for each seat: then a hand-off would change its producer, which is the same.
 //! * Waking a parked worker to serve a stuck neighbour's reactor: it would have to wait on two.
 
+mod hogs;
 mod last_in;
 mod member;
 mod seat;
+mod simulate;
 mod sleepers;
 mod standby;
 mod worker;
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::time::Duration;
 
 use crossbeam_deque::{Injector, Steal};
 
-pub(crate) use self::member::{Member, Members};
+pub use self::hogs::Hog;
+use self::hogs::Hogs;
+pub(crate) use self::member::{Histogram, Member, Members};
 pub(crate) use self::seat::Seat;
 use self::sleepers::Sleepers;
 use self::standby::Standbys;
 pub(crate) use self::standby::Verdict;
 pub(crate) use self::worker::Worker;
 use crate::reactor::Reactor;
+use crate::registry;
 use crate::task::Runnable;
 use crate::watchdog::Bell;
 
+static NEXT_NUMBER: AtomicU32 = AtomicU32::new(0);
+
 /// What all threads of a runtime share.
 pub(crate) struct Scheduler {
+    /// Tells this runtime from the others of the process.
+    pub(crate) number: u32,
     pub(crate) seats: Box<[Seat]>,
     pub(crate) members: Members,
     injector: Injector<Runnable>,
@@ -77,8 +86,11 @@ pub(crate) struct Scheduler {
     /// Rings the watchdog out of its sleep.
     pub(crate) bell: Bell,
     ended: AtomicBool,
+    /// Another thread can run while this one does.
+    has_cpus: bool,
     next_reactor: AtomicUsize,
     pub(crate) counts: Counts,
+    pub(crate) hogs: Hogs,
 }
 
 /// What has happened since the start.
@@ -87,6 +99,10 @@ pub(crate) struct Counts {
     pub(crate) steals: AtomicU64,
     pub(crate) hand_offs: AtomicU64,
     pub(crate) at_cap: AtomicU64,
+    /// Hand-offs of hogs that were back at once.
+    pub(crate) wasted: AtomicU64,
+    /// The slice, as the watchdog has adapted it.
+    pub(crate) slice_us: AtomicU64,
 }
 
 impl Scheduler {
@@ -96,6 +112,7 @@ impl Scheduler {
             .map(|_| Seat::new())
             .collect::<io::Result<_>>()?;
         Ok(Self {
+            number: NEXT_NUMBER.fetch_add(1, Ordering::Relaxed) & registry::MAX_RUNTIME,
             seats,
             members: Members::new(workers + max_threads),
             injector: Injector::new(),
@@ -104,8 +121,10 @@ impl Scheduler {
             standbys: Standbys::default(),
             bell: Bell::default(),
             ended: AtomicBool::new(false),
+            has_cpus: std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1),
             next_reactor: AtomicUsize::new(0),
             counts: Counts::default(),
+            hogs: Hogs::default(),
         })
     }
 
@@ -156,6 +175,11 @@ impl Scheduler {
         !self.injector.is_empty()
     }
 
+    /// How many tasks wait in the injector.
+    pub(crate) fn injected(&self) -> usize {
+        self.injector.len()
+    }
+
     /// The next reactor in turn.
     pub(crate) fn any_reactor(&self) -> Arc<Reactor> {
         let next = self.next_reactor.fetch_add(1, Ordering::Relaxed);
@@ -171,7 +195,7 @@ impl Scheduler {
     }
 
     /// Ends the runtime: every worker ends after the poll it is in. Waits for them, but for those that are stuck no longer
-    /// than `grace`; then drops all tasks. Returns how many threads were left behind.
+    /// than `grace`; then drops all tasks, in the order of spawning. Returns how many threads were left behind.
     pub(crate) fn end(&self, grace: Duration) -> usize {
         self.ended.store(true, Ordering::SeqCst);
         for seat in &self.seats {
@@ -183,8 +207,12 @@ impl Scheduler {
         left
     }
 
-    /// Drops the queued tasks, and those that wait for I/O or a timer by waking them.
+    /// Drops every task that no thread is polling: waking one now comes down to dropping it.
     fn drop_tasks(&self) {
+        for waker in registry::wakers(self.number) {
+            waker.wake();
+        }
+        // Those that were in a queue already.
         loop {
             match self.injector.steal() {
                 Steal::Success(runnable) => drop(runnable),
@@ -195,8 +223,9 @@ impl Scheduler {
         for member in self.members.iter() {
             member.drop_tasks();
         }
+        // Whoever waits without being a task, such as in a `block_on` of another runtime.
         for seat in &self.seats {
-            seat.reactor.release_waiters();
+            seat.reactor.forget_waiters();
         }
     }
 }

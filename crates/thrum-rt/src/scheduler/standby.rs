@@ -17,6 +17,9 @@ const WARM: usize = 2;
 /// How long a standby beyond [`WARM`] waits for work.
 const RETIRE_AFTER: Duration = Duration::from_secs(10);
 
+/// A hog that is back so soon would better have been waited for.
+const WASTED: Duration = Duration::from_micros(500);
+
 /// The priority of a thread that computes in one poll, where SCHED_IDLE is not to be had: about 1.5 % of the CPU beside one
 /// other.
 const LOWEST: i32 = 19;
@@ -175,13 +178,15 @@ impl Standbys {
 }
 
 impl Scheduler {
-    /// Gives the seat of a stuck thread to another. True if that was done.
+    /// Gives the seat of a stuck thread to another. True if that was done. A thread that blocks knowingly has announced it.
     pub(crate) fn hand_off(
         self: &Arc<Self>,
         seat: usize,
         stuck: &Arc<Member>,
         verdict: Verdict,
+        announced: bool,
     ) -> bool {
+        // A simulation's seat has no holder: nobody stands in for it.
         if self.has_ended() || !self.seats[seat].vacate(stuck.id) {
             return false;
         }
@@ -189,7 +194,7 @@ impl Scheduler {
             lower(stuck);
         }
         self.standbys.count(verdict, 1);
-        stuck.supersede(verdict);
+        stuck.supersede(verdict, announced);
         let assignment = Assignment {
             seat,
             predecessor: Some(stuck.id),
@@ -203,6 +208,24 @@ impl Scheduler {
             self.standbys.leave_vacant(assignment);
         }
         true
+    }
+
+    /// Takes a thread in that is back from the poll that it was superseded in.
+    pub(super) fn come_back(&self, member: &Member) {
+        let Some(found) = member.come_back() else {
+            return;
+        };
+        self.standbys.count(found.verdict, -1);
+        if found.announced {
+            return;
+        }
+        let took = found.at.elapsed();
+        if took < WASTED {
+            self.counts.wasted.fetch_add(1, Ordering::Relaxed);
+        }
+        if let Some(spawned_at) = found.spawned_at {
+            self.hogs.note(spawned_at, found.verdict, took);
+        }
     }
 
     /// Starts a thread that takes a seat.
@@ -241,9 +264,6 @@ impl Standbys {
 
     /// What a superseded thread does when its poll is over: waits until it is needed again. `None`: it is to end.
     pub(super) fn retire(&self, member: &Arc<Member>) -> Option<Assignment> {
-        if let Some(verdict) = member.come_back() {
-            self.count(verdict, -1);
-        }
         if member.is_lowered() && !raise(member) {
             return self.lock().vacant.pop(); // better a slow thread than none
         }

@@ -1,11 +1,10 @@
 //! The loop of a worker thread.
 
 use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_deque::{Steal, Worker as Queue};
 
@@ -23,6 +22,12 @@ const LOOK_AROUND: u32 = 61;
 /// So many tasks in a row may come from the last-in slot: two that wake each other must not shut out the queue.
 const LAST_IN_STREAK: u8 = 3;
 
+/// A worker that was woken by others so often in a row, and not by its reactor, has company: it lingers before it sleeps.
+const COMPANY: u8 = 3;
+
+/// Looks at the queues while it lingers: two or three microseconds, about what putting it to sleep and waking it takes.
+const LINGER: u32 = 64;
+
 /// A worker, as its own thread sees it.
 pub(crate) struct Worker {
     scheduler: Arc<Scheduler>,
@@ -36,34 +41,55 @@ pub(crate) struct Worker {
     polling: Cell<bool>,
     /// Where the next search for a victim begins.
     victim: Cell<usize>,
+    /// How often in a row it was woken by others, up to [`COMPANY`].
+    company: Cell<u8>,
 }
 
 impl Worker {
     /// The life of a thread: it takes a seat, runs tasks until the seat is taken from it, waits for another.
     pub(super) fn live(scheduler: Arc<Scheduler>, member: Arc<Member>, first: Assignment) {
-        let queue = member.move_in();
-        let victim = Cell::new(member.id + 1);
-        let worker = Rc::new(Self {
-            scheduler,
-            member,
-            queue,
-            seat: Cell::new(None),
-            polls: Cell::new(0),
-            streak: Cell::new(0),
-            polling: Cell::new(false),
-            victim,
-        });
+        let worker = Rc::new(Self::new(scheduler, member));
         let entered = context::enter(Context::Worker(worker.clone()));
         let mut assignment = Some(first);
         while let Some(next) = assignment {
             worker.sit_down(next);
             worker.run();
             worker.stand_up();
+            worker.scheduler.come_back(&worker.member);
             assignment = worker.scheduler.standbys.retire(&worker.member);
         }
         drop(entered);
         if let Ok(worker) = Rc::try_unwrap(worker).map_err(drop) {
             worker.member.move_out(worker.queue);
+        }
+    }
+
+    /// The worker of a simulation: it has the only seat, for good.
+    pub(super) fn alone(scheduler: Arc<Scheduler>) -> Rc<Self> {
+        let member = scheduler.members.claim().expect("nobody has a place yet");
+        let worker = Self::new(scheduler, member);
+        worker.seat.set(Some(0));
+        Rc::new(worker)
+    }
+
+    fn new(scheduler: Arc<Scheduler>, member: Arc<Member>) -> Self {
+        Self {
+            queue: member.move_in(),
+            victim: Cell::new(member.id + 1),
+            scheduler,
+            member,
+            seat: Cell::new(None),
+            polls: Cell::new(0),
+            streak: Cell::new(0),
+            polling: Cell::new(false),
+            company: Cell::new(0),
+        }
+    }
+
+    /// Takes all the tasks that are ready, whichever queue they are in.
+    pub(super) fn take_ready(&self, ready: &mut Vec<Runnable>) {
+        while let Some(runnable) = self.next().or_else(|| self.take_injected()) {
+            ready.push(runnable);
         }
     }
 
@@ -110,7 +136,10 @@ impl Worker {
     /// Hands its seat over before it does what is known to block. False if this thread has none to hand over.
     pub(crate) fn hand_off_before_blocking(&self) -> bool {
         let seat = self.seat.get().filter(|_| self.polling.get());
-        seat.is_some_and(|seat| self.scheduler.hand_off(seat, &self.member, Verdict::Asleep))
+        seat.is_some_and(|seat| {
+            self.scheduler
+                .hand_off(seat, &self.member, Verdict::Asleep, true)
+        })
     }
 
     fn sit_down(&self, Assignment { seat, predecessor }: Assignment) {
@@ -167,18 +196,22 @@ impl Worker {
         }
     }
 
-    fn poll(&self, runnable: Runnable) {
-        self.polls.set(self.polls.get() + 1);
-        self.member
-            .activity
-            .begin_poll(runnable.metadata().spawned_at);
+    pub(super) fn poll(&self, runnable: Runnable) {
+        let polls = self.polls.get();
+        self.polls.set(polls + 1);
+        let record = runnable.metadata().record;
+        record.set_running(Some(self.member.id as u32));
+        let activity = &self.member.activity;
+        activity.begin_poll(record);
         budget::renew();
+        // The clock is read for one poll in each round: a sample is enough, and every poll would feel it.
+        let begun = (polls == 0).then(Instant::now);
         self.polling.set(true);
-        // The poll catches a panic of the future itself; this is for one in its destructor.
-        if catch_unwind(AssertUnwindSafe(|| runnable.run())).is_err() {
-            tracing::error!("a task panicked while it was dropped");
-        }
+        runnable.run();
         self.polling.set(false);
+        if let Some(begun) = begun {
+            activity.poll_times().add(begun.elapsed());
+        }
     }
 
     /// The next task of its own.
@@ -264,9 +297,32 @@ impl Worker {
         others().find_map(|member| member.last_in.take())
     }
 
+    /// Two tasks on two workers that wake each other would put both to sleep each time. So a worker whose company has
+    /// been good stays awake for a moment; if nothing comes of that, not again soon. True if there is something to do.
+    fn linger(&self) -> bool {
+        let scheduler = &self.scheduler;
+        if self.company.get() < COMPANY || !scheduler.has_cpus {
+            return false;
+        }
+        // Counted as searching, so nobody makes a system call to wake it.
+        scheduler.searching.fetch_add(1, Ordering::SeqCst);
+        let found = (0..LINGER).any(|_| {
+            std::hint::spin_loop();
+            scheduler.has_injected() || scheduler.members.iter().any(|member| member.has_tasks())
+        });
+        scheduler.searching.fetch_sub(1, Ordering::SeqCst);
+        if !found {
+            self.company.set(0);
+        }
+        found
+    }
+
     /// Waits in a turn of the reactor until there is something to do.
     fn park(&self) {
         let Some(seat) = self.seat.get() else { return };
+        if self.linger() {
+            return;
+        }
         let scheduler = &self.scheduler;
         scheduler.sleepers.fall_asleep(seat);
         fence(Ordering::SeqCst);
@@ -277,7 +333,11 @@ impl Worker {
         if !anything_to_do {
             self.turn(None);
         }
-        scheduler.sleepers.wake_up(seat);
+        self.company.set(if scheduler.sleepers.wake_up(seat) {
+            0
+        } else {
+            COMPANY.min(self.company.get() + 1)
+        });
         // Whoever runs must be watched.
         scheduler.bell.ring_if_asleep();
         self.share();
@@ -292,7 +352,7 @@ impl Worker {
     }
 
     /// Takes a turn of the reactor, unless somebody else has it.
-    fn turn(&self, limit: Option<Duration>) {
+    pub(super) fn turn(&self, limit: Option<Duration>) {
         let reactor = &self.seat().reactor;
         let Some(mut turn) = reactor.try_turn() else {
             return;

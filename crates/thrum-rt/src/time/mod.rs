@@ -1,10 +1,12 @@
 //! Waiting for time to pass: [`sleep`], [`timeout`], [`interval`], and [`Deadline`] for what is put off again and again.
 //!
 //! All waits have a resolution of one millisecond and never end early. They read CLOCK_MONOTONIC, so setting the wall
-//! clock moves none of them.
+//! clock moves none of them; while the machine is suspended they stand still. Tests can have a clock that jumps: see
+//! [`test`](crate::test).
 
 pub(crate) mod clock;
 mod deadline;
+mod instant;
 mod timer;
 
 use std::fmt;
@@ -12,11 +14,12 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-pub use std::time::{Duration, Instant};
+pub use std::time::Duration;
 
 use pin_project_lite::pin_project;
 
 pub use self::deadline::Deadline;
+pub use self::instant::Instant;
 use self::timer::Timer;
 use crate::budget;
 use crate::waiting::{self, Waiting};
@@ -45,7 +48,10 @@ pub fn sleep(duration: Duration) -> Sleep {
 /// # Panics
 /// When polled outside a runtime.
 pub fn sleep_until(at: Instant) -> Sleep {
-    sleep(at.saturating_duration_since(Instant::now()))
+    Sleep {
+        at_ms: at.reading(),
+        timer: None,
+    }
 }
 
 /// The future of [`sleep`].
@@ -55,6 +61,12 @@ pub struct Sleep {
     timer: Option<Timer>,
 }
 
+impl Sleep {
+    fn is_over(&self) -> bool {
+        clock::has_come(self.at_ms)
+    }
+}
+
 impl Future for Sleep {
     type Output = ();
 
@@ -62,7 +74,7 @@ impl Future for Sleep {
         if budget::exhausted(cx) {
             return Poll::Pending;
         }
-        if clock::now_ms() >= self.at_ms {
+        if self.is_over() {
             self.timer = None;
             budget::spend(1);
             return Poll::Ready(());
@@ -127,6 +139,10 @@ impl<F: Future> Future for Timeout<F> {
         let this = self.project();
         if let Poll::Ready(output) = this.future.poll(cx) {
             return Poll::Ready(Ok(output));
+        }
+        // A future that uses up the budget of every poll leaves the sleep none, and would never run out of time.
+        if this.sleep.is_over() {
+            return Poll::Ready(Err(Elapsed));
         }
         this.sleep.poll(cx).map(|()| Err(Elapsed))
     }

@@ -8,7 +8,7 @@ use crate::scheduler::Verdict;
 /// What the watchdog keeps to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// How long one poll may take before it is suspect.
+    /// How long one poll may take before it is suspect, at the least: see [`Slice`].
     pub(crate) slice: Duration,
     /// How many threads may be stuck asleep.
     pub(crate) asleep: usize,
@@ -30,7 +30,7 @@ pub(super) struct Sample {
     /// The thread that holds it.
     pub(super) member: usize,
     /// How many polls that thread has begun.
-    pub(super) polls: u32,
+    pub(super) polls: u64,
     /// The thread is not parked.
     pub(super) awake: bool,
     /// Something waits for this seat: a task, or what the reactor may bring.
@@ -56,16 +56,52 @@ pub(super) struct Outcome {
     pub(super) next: Option<Duration>,
 }
 
+/// The slice, as it adapts. A hand-off is wasted if the hog is back at once: then tasks are of the kind that take about a
+/// slice, and the slice grows. While none is wasted it shrinks again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slice {
+    least: Duration,
+    now: Duration,
+    changed: Duration,
+}
+
+impl Slice {
+    /// It grows to this many times its least.
+    const MOST: u32 = 4;
+    /// So long it stands before it shrinks.
+    const STANDS: Duration = Duration::from_secs(1);
+
+    fn new(least: Duration) -> Self {
+        Self {
+            least,
+            now: least,
+            changed: Duration::ZERO,
+        }
+    }
+
+    /// Takes in how many hand-offs turned out to be wasted since the last time.
+    fn adapt(&mut self, now: Duration, wasted: u64) {
+        if wasted > 0 {
+            self.now = (self.now * 5 / 4).min(self.least * Self::MOST);
+            self.changed = now;
+        } else if self.now > self.least && now.saturating_sub(self.changed) >= Self::STANDS {
+            self.now = (self.now * 4 / 5).max(self.least);
+            self.changed = now;
+        }
+    }
+}
+
 /// Remembers what each seat did when it was last looked at.
 pub(super) struct Decider {
     limits: Limits,
+    slice: Slice,
     seats: Vec<History>,
 }
 
 #[derive(Clone, Copy, Default)]
 struct History {
     /// The thread and its poll, while it is awake.
-    poll: Option<(usize, u32)>,
+    poll: Option<(usize, u64)>,
     /// When the poll was first seen to last, and what the kernel said then.
     suspect: Option<(Duration, Thread)>,
 }
@@ -74,8 +110,19 @@ impl Decider {
     pub(super) fn new(limits: Limits, seats: usize) -> Self {
         Self {
             limits,
+            slice: Slice::new(limits.slice),
             seats: vec![History::default(); seats],
         }
+    }
+
+    /// The slice that holds at present.
+    pub(super) fn slice(&self) -> Duration {
+        self.slice.now
+    }
+
+    /// Takes in how many hand-offs turned out to be wasted since the last look.
+    pub(super) fn learn(&mut self, now: Duration, wasted: u64) {
+        self.slice.adapt(now, wasted);
     }
 
     /// Decides what to do about `samples`, taken at `now`. `ask` tells what the kernel knows of a member.
@@ -88,7 +135,7 @@ impl Decider {
         mut busy: Busy,
         mut ask: impl FnMut(usize) -> Option<Thread>,
     ) -> Outcome {
-        let slice = self.limits.slice;
+        let slice = self.slice.now;
         let mut outcome = Outcome::default();
         let mut look_again = |after: Duration| {
             outcome.next = Some(outcome.next.map_or(after, |next| next.min(after)));
@@ -174,7 +221,7 @@ mod tests {
         computing: 1,
     };
 
-    fn busy_seat(polls: u32) -> Sample {
+    fn busy_seat(polls: u64) -> Sample {
         Sample {
             seat: 0,
             member: 0,
@@ -295,19 +342,34 @@ mod tests {
         assert!(next(parked).is_none());
     }
 
+    #[test]
+    fn the_slice_grows_with_wasted_hand_offs_and_shrinks_again() {
+        let mut decider = Decider::new(LIMITS, 1);
+        for ms in 1..100 {
+            decider.learn(MS * ms, 1);
+        }
+        assert_eq!(decider.slice(), MS * Slice::MOST);
+        decider.learn(MS * 200, 0);
+        assert_eq!(decider.slice(), MS * Slice::MOST, "not at once");
+        for second in 2..30 {
+            decider.learn(MS * 1000 * second, 0);
+        }
+        assert_eq!(decider.slice(), MS);
+    }
+
     proptest! {
         /// Whatever is seen: never a hand-off without a reason, never above a cap, always a next look while one is awake.
         #[test]
         fn keeps_its_promises(
             script in prop::collection::vec(
-                (prop::collection::vec((0..3u32, any::<bool>(), any::<bool>(), any::<bool>()), 3), 0..3u64),
+                (prop::collection::vec((0..3u64, any::<bool>(), any::<bool>(), any::<bool>()), 3), 0..3u64),
                 1..60,
             ),
             asleep in 0..3usize,
             computing in 0..3usize,
         ) {
             let mut decider = Decider::new(LIMITS, 3);
-            let mut last: Vec<Option<u32>> = vec![None; 3];
+            let mut last: Vec<Option<u64>> = vec![None; 3];
             let mut cpu = Duration::ZERO;
             for (step, (seats, used)) in script.into_iter().enumerate() {
                 cpu += MS * used as u32;

@@ -23,6 +23,9 @@ use crate::scheduler::{Scheduler, Verdict};
 /// A cap that is reached is reported so often at most.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
+/// A task stuck for so long is reported before it is back.
+const STUCK: Duration = Duration::from_secs(1);
+
 /// Wakes the watchdog when a worker wakes up.
 #[derive(Default)]
 pub(crate) struct Bell {
@@ -58,7 +61,7 @@ pub(crate) fn start(scheduler: Arc<Scheduler>, limits: Limits) -> io::Result<Joi
             Watchdog {
                 scheduler,
                 decider,
-                slice: limits.slice,
+                wasted: 0,
                 reported: HashMap::new(),
             }
             .run();
@@ -68,7 +71,8 @@ pub(crate) fn start(scheduler: Arc<Scheduler>, limits: Limits) -> io::Result<Joi
 struct Watchdog {
     scheduler: Arc<Scheduler>,
     decider: Decider,
-    slice: Duration,
+    /// Wasted hand-offs that it knows of.
+    wasted: u64,
     /// When a cap was last reported for each spawn site.
     reported: HashMap<Option<&'static Location<'static>>, Instant>,
 }
@@ -87,12 +91,17 @@ impl Watchdog {
                 let member = self.scheduler.members.get(member)?;
                 kernel::ask(member.tid())
             };
-            let outcome = self.decider.decide(started.elapsed(), &samples, busy, ask);
+            let now = started.elapsed();
+            let outcome = self.decider.decide(now, &samples, busy, ask);
+            self.learn(now);
+            if census.asleep + census.computing > 0 {
+                self.report_stuck();
+            }
             for action in outcome.actions {
                 self.act(action);
             }
             match outcome.next {
-                Some(pause) => thread::park_timeout(pause.min(self.slice)),
+                Some(pause) => thread::park_timeout(pause.min(self.decider.slice())),
                 None => self.sleep(),
             }
         }
@@ -128,18 +137,39 @@ impl Watchdog {
                 verdict,
             } => {
                 if let Some(stuck) = self.scheduler.members.get(member) {
-                    let spawned_at = stuck.activity.spawned_at();
-                    if self.scheduler.hand_off(seat, stuck, verdict) {
-                        let at = spawned_at.map(tracing::field::display);
-                        tracing::debug!(
-                            task = at,
-                            ?verdict,
-                            "a task holds up its worker; handed off"
-                        );
-                    }
+                    self.scheduler.hand_off(seat, stuck, verdict, false);
                 }
             }
             Action::AtCap { member, verdict } => self.report_cap(member, verdict),
+        }
+    }
+
+    fn learn(&mut self, now: Duration) {
+        let wasted = self.scheduler.counts.wasted.load(Ordering::Relaxed);
+        self.decider.learn(now, wasted - self.wasted);
+        self.wasted = wasted;
+        let slice = self.decider.slice().as_micros() as u64;
+        self.scheduler
+            .counts
+            .slice_us
+            .store(slice, Ordering::Relaxed);
+    }
+
+    /// Says of those that have been stuck for long where they were spawned; they may never come back to say it.
+    fn report_stuck(&self) {
+        for member in self.scheduler.members.iter() {
+            let Some(found) = member.found() else {
+                continue;
+            };
+            let so_far = found.at.elapsed();
+            if so_far >= STUCK
+                && !found.announced
+                && let Some(spawned_at) = found.spawned_at
+            {
+                self.scheduler
+                    .hogs
+                    .note_stuck(spawned_at, found.verdict, so_far);
+            }
         }
     }
 
@@ -180,7 +210,7 @@ impl Watchdog {
             }
         } else {
             // Somebody just woke up, or a thread is on its way to a seat.
-            thread::park_timeout(self.slice);
+            thread::park_timeout(self.decider.slice());
         }
         bell.asleep.store(false, Ordering::SeqCst);
     }
