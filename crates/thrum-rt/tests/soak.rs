@@ -35,16 +35,16 @@ fn soak() {
     let descriptors = open_descriptors();
     let (progress, watched) = mpsc::channel();
     thread::spawn(move || {
-        while let Ok(()) = watched
-            .recv_timeout(3 * STUCK)
-            .or_else(|error| match error {
-                RecvTimeoutError::Disconnected => Err(()),
-                RecvTimeoutError::Timeout => {
+        loop {
+            match watched.recv_timeout(3 * STUCK) {
+                Ok(()) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Timeout) => {
                     eprintln!("a round does not end; THRUM_SOAK_SEED={seed}");
                     std::process::abort();
                 }
-            })
-        {}
+            }
+        }
     });
     let mut random = Random(seed);
     let mut rounds = 0;
