@@ -47,6 +47,7 @@ pub(crate) fn run(args: ServeArgs) -> Result<ExitCode, Failure> {
         |workers| usize::from(workers.get()),
     );
     let runtime = Runtime::builder()
+        .dump_on_sigusr1(true)
         .workers(workers)
         .build()
         .map_err(Failure::Runtime)?;

@@ -20,10 +20,18 @@
 //! | [`test`] | a clock that jumps and an order that a seed decides, for tests |
 //!
 //! # The promise
-//! Within the caps on extra threads (see [`Builder`]), a task that is ready to run is polled within a few
-//! milliseconds, whatever its neighbours do: compute, sleep, wait for a lock, or block in a system call. A task that
-//! stays in one poll for longer than the slice keeps its OS thread; everything else of that worker moves on to a
-//! standby thread. Only the hog's own siblings inside one `join!` or `select!` still wait for it.
+//! Say that a worker is *held* by a poll until that poll ends or the worker's seat is handed to another thread. While the
+//! extra threads are within their caps (see [`Builder`]):
+//!
+//! * **A poll holds a worker for at most D = 2.5 slices and the time it takes to wake a thread**: about 3 ms, whatever it
+//!   does: compute, sleep, wait for a lock, or block in a system call. ([`blocking`] gives the seat away at once.)
+//! * **A task that is ready, with *n* others ahead of it, is polled after these have held a worker once each**, so within
+//!   *n* D at the worst, and as fast as they are otherwise. Nobody goes ahead of it more than three times in a row (the
+//!   last-in slot); after 61 polls the common queue, the reactor and the timers have had their turn.
+//! * **What a stuck task wakes or spawns does not wait for it.** Only its own siblings inside one `join!` or `select!` do.
+//!
+//! The clocks of the operating system are the limit: where threads outnumber the CPUs, it decides who runs. At a cap the
+//! stuck worker keeps its seat, and the log says so once a second with the place where the task was spawned.
 //!
 //! ```
 //! use std::time::Duration;

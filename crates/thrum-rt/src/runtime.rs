@@ -199,6 +199,8 @@ impl Builder {
         // A standby for each stuck thread, and the warm ones.
         let spare = limits.asleep + limits.computing + 2;
         let scheduler = Arc::new(Scheduler::new(workers, spare)?);
+        let slice_us = self.slice.as_micros() as u64;
+        scheduler.counts.slice_us.store(slice_us, Ordering::Relaxed);
         let mut runtime = Runtime {
             scheduler: scheduler.clone(),
             watchdog: None,

@@ -231,13 +231,13 @@ fn the_end_of_a_runtime_drops_what_waits_in_it() {
 #[test]
 fn a_handle_outlives_its_runtime() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
-    let waits = runtime.block_on(async {
-        let waits = spawn(sleep(Duration::from_secs(3600)));
+    let mut waits = None;
+    runtime.block_on(async {
+        waits = Some(spawn(sleep(Duration::from_secs(3600))));
         yield_now().await;
-        waits
     });
     drop(runtime);
-    let ended = thrum_rt::block_on(waits);
+    let ended = block_on(waits.unwrap());
     assert!(matches!(ended, Err(JoinError::Aborted)), "{ended:?}");
 }
 
@@ -293,6 +293,39 @@ fn two_that_wake_each_other_do_not_shut_out_a_third() {
         .await
         .unwrap();
         drop((one, two));
+    });
+}
+
+#[test]
+fn a_queue_that_never_empties_shuts_out_neither_injector_nor_reactor_nor_timers() {
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    runtime.block_on(async {
+        let busy: Vec<_> = (0..100)
+            .map(|_| {
+                spawn(async {
+                    loop {
+                        yield_now().await;
+                    }
+                })
+            })
+            .collect();
+        let before = thrum_rt::metrics().polls;
+        // By way of the injector, as this thread is no worker; then by a timer and a socket.
+        let others = spawn(async {
+            sleep(Duration::from_millis(5)).await;
+            let listener = thrum_rt::net::TcpListener::bind("127.0.0.1:0").await?;
+            let client = thrum_rt::net::TcpStream::connect(listener.local_addr()?).await?;
+            let (server, _) = listener.accept().await?;
+            client.write_all(b"x").await?;
+            server.read(&mut [0; 8]).await
+        });
+        let read = thrum_rt::time::timeout(Duration::from_secs(20), others).await;
+        assert_eq!(read.unwrap().unwrap().unwrap(), 1);
+        assert!(
+            thrum_rt::metrics().polls - before > 61,
+            "the worker was busy"
+        );
+        busy.iter().for_each(|task| task.abort());
     });
 }
 

@@ -165,9 +165,9 @@ impl Reactor {
         true
     }
 
-    /// Wakes everyone, as the runtime ends: a task that is woken then is dropped. To drop the wakers would not do: a task
-    /// lives on while a handle or another waker of it does.
-    pub(crate) fn forget_waiters(&self) {
+    /// Wakes all who wait, as the runtime ends: a task that is woken then is dropped. (Dropping its wakers is not enough: as
+    /// long as somebody has its handle it would lie there, and never end.)
+    pub(crate) fn release_waiters(&self) {
         let timers = self.timers.lock().wheel.take_all();
         timers.into_iter().for_each(Waker::wake);
         for source in self.sources.iter() {

@@ -228,7 +228,7 @@ impl Scheduler {
         }
         // Whoever waits without being a task, such as in a `block_on` of another runtime.
         for seat in &self.seats {
-            seat.reactor.forget_waiters();
+            seat.reactor.release_waiters();
         }
     }
 }

@@ -184,7 +184,7 @@ impl Scheduler {
         verdict: Verdict,
         announced: bool,
     ) -> bool {
-        // A simulation's seat has no holder: nobody stands in for it.
+        // A simulation's seat has no holder, so nobody stands in for it.
         if self.has_ended() || !self.seats[seat].vacate(stuck.id) {
             return false;
         }
