@@ -1,10 +1,21 @@
-//! Atomics and locks. Built with `--cfg loom` they are the model checker's, so that the protocols in `reactor::source`,
-//! `scheduler::sleepers`, `waiters` and `sync` are explored, not only tried.
+//! Atomics and locks. Built with `--cfg loom` they are the model checker's, so that the protocols in `reactor`,
+//! `scheduler`, `watchdog::bell`, `waiters` and `sync` are explored, not only tried.
+
+use std::time::Duration;
 
 #[cfg(loom)]
-pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+pub(crate) use loom::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence,
+};
 #[cfg(not(loom))]
-pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+pub(crate) use std::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence,
+};
+
+#[cfg(loom)]
+pub(crate) use loom::thread::{Thread, current, park};
+#[cfg(not(loom))]
+pub(crate) use std::thread::{Thread, current, park};
 
 #[cfg(loom)]
 use loom::sync as imp;
@@ -49,6 +60,42 @@ impl<T> Mutex<T> {
             Err(std::sync::TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
             Err(std::sync::TryLockError::WouldBlock) => None,
         }
+    }
+}
+
+/// A condition variable of such a mutex.
+#[derive(Debug)]
+pub(crate) struct Condvar(imp::Condvar);
+
+impl Default for Condvar {
+    fn default() -> Self {
+        Self(imp::Condvar::new())
+    }
+}
+
+impl Condvar {
+    pub(crate) fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        self.0
+            .wait(guard)
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Waits no longer than `timeout`. (The model checker knows no time: there it is a [`wait`](Self::wait).)
+    pub(crate) fn wait_timeout<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        timeout: Duration,
+    ) -> MutexGuard<'a, T> {
+        let waited = self.0.wait_timeout(guard, timeout);
+        waited.unwrap_or_else(std::sync::PoisonError::into_inner).0
+    }
+
+    pub(crate) fn notify_one(&self) {
+        self.0.notify_one();
+    }
+
+    pub(crate) fn notify_all(&self) {
+        self.0.notify_all();
     }
 }
 

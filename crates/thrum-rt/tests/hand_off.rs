@@ -20,7 +20,7 @@ fn compute(duration: Duration) {
     }
 }
 
-const LONG: Duration = Duration::from_secs(1);
+const LONG: Duration = Duration::from_secs(2);
 
 /// Runs `hog` beside a task that goes through queue, timer and reactor; that one must be done long before the hog.
 fn neighbour_is_served(hog: impl FnOnce() + Send + 'static) {
@@ -68,7 +68,7 @@ fn beside_one_that_waits_for_a_lock() {
         move || {
             let _guard = lock.lock();
             locked.send(()).unwrap();
-            std::thread::sleep(LONG + Duration::from_millis(100));
+            std::thread::sleep(LONG + Duration::from_secs(1));
         }
     });
     wait.recv().unwrap();
@@ -133,7 +133,7 @@ fn many_hogs_at_once() {
             hog.await.unwrap();
         }
         let took = begin.elapsed();
-        assert!(took < LONG * 3, "50 sleeps of 0.5 s took {took:?}");
+        assert!(took < LONG * 3, "50 sleeps at once took {took:?}");
         // They come back and retire; warm ones stay, and the rest goes in time.
         sleep(Duration::from_millis(20)).await;
         let metrics = metrics();

@@ -115,8 +115,9 @@ fn draining_ends_with_the_grace_time() {
     block_on(async {
         let shutdown = Shutdown::new();
         let (one, _other) = (shutdown.guard(), shutdown.guard());
+        let begins = shutdown.clone();
         spawn(async move {
-            yield_now().await;
+            begins.begun().await;
             drop(one);
         });
         let drained = shutdown.drain(Duration::from_millis(100)).await;

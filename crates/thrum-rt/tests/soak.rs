@@ -38,7 +38,7 @@ fn soak() {
         loop {
             match watched.recv_timeout(3 * STUCK) {
                 Ok(()) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) => {
                     eprintln!("a round does not end; THRUM_SOAK_SEED={seed}");
                     std::process::abort();
@@ -89,7 +89,7 @@ fn round(mut random: Random) {
         let metrics = || runtime.block_on(async { metrics() });
         wait_until("the runtime is at rest", || {
             let now = metrics();
-            (now.total_queued(), now.computing, now.asleep) == (0, 0, 0)
+            (now.tasks, now.total_queued(), now.computing, now.asleep) == (0, 0, 0, 0)
                 && now.threads == workers + now.standbys
         });
         let [cut_short, panicked, aborted] =
@@ -102,7 +102,7 @@ fn round(mut random: Random) {
         );
     }
     drop(runtime);
-    books.release_waiters();
+    assert_eq!(books.live(), 0, "tasks that were not dropped");
     // A handle that is awaited after its runtime has ended says so, or what had come out before.
     thrum_rt::block_on(async {
         for handle in left {
@@ -110,10 +110,10 @@ fn round(mut random: Random) {
             assert!(ended.is_ok(), "a task of an ended runtime never ends");
         }
     });
-    assert_eq!(books.live(), 0, "tasks that were never dropped");
+    let left = books.variables.iter().filter_map(MVar::try_take).count();
     assert_eq!(
         load(&books.put),
-        load(&books.taken),
+        load(&books.taken) + left,
         "values lost or doubled"
     );
     assert_eq!(Arc::strong_count(&books), 1);
@@ -269,19 +269,6 @@ impl Books {
         let ended = load(&self.finished) + load(&self.cut_short);
         load(&self.started) - ended
     }
-
-    /// Empties the variables. That wakes who still waits there, and a task that is woken after the end of its runtime is
-    /// dropped.
-    fn release_waiters(&self) {
-        for variable in &self.variables {
-            for _ in 0..2 {
-                let put = variable.try_put(()).is_ok();
-                self.put.fetch_add(put.into(), Ordering::Relaxed);
-                let taken = variable.try_take().is_some();
-                self.taken.fetch_add(taken.into(), Ordering::Relaxed);
-            }
-        }
-    }
 }
 
 fn load(count: &AtomicUsize) -> usize {
@@ -356,8 +343,13 @@ fn wait_until(what: &str, condition: impl Fn() -> bool) {
     }
 }
 
+/// All but pipes: the soak makes none, and a sanitizer talks to its symbolizer through them.
 fn open_descriptors() -> usize {
-    fs::read_dir("/proc/self/fd").unwrap().count()
+    let descriptors = fs::read_dir("/proc/self/fd").unwrap();
+    let targets = descriptors.filter_map(|descriptor| fs::read_link(descriptor.ok()?.path()).ok());
+    targets
+        .filter(|target| !target.to_string_lossy().starts_with("pipe:"))
+        .count()
 }
 
 /// The threads that a runtime has named.

@@ -452,3 +452,39 @@ impl<T: AsFd + std::fmt::Debug> std::fmt::Debug for Registered<T> {
         self.io.fmt(f)
     }
 }
+
+#[cfg(all(test, loom))]
+mod model {
+    use std::time::Instant;
+
+    use loom::thread;
+
+    use super::*;
+
+    const FAR_MS: u64 = 600_000;
+    const NEAR_MS: u64 = 60_000;
+
+    /// A timer that is armed while a turn begins to wait is in what the turn waits for, or interrupts it.
+    #[test]
+    fn a_timer_armed_beside_a_wait_is_not_slept_through() {
+        loom::model(|| {
+            let reactor = Arc::new(Reactor::new().unwrap());
+            let now = clock::now_ms();
+            reactor.arm(now + FAR_MS, Waker::noop().clone());
+            let arms = thread::spawn({
+                let reactor = reactor.clone();
+                move || {
+                    reactor.arm(now + NEAR_MS, Waker::noop().clone());
+                }
+            });
+            let wait = reactor.begin_wait(None).unwrap();
+            arms.join().unwrap();
+            if wait > Duration::from_millis(NEAR_MS) {
+                let begin = Instant::now();
+                let limit = Duration::from_secs(10);
+                reactor.epoll.wait(Some(limit), |_, _| {}).unwrap();
+                assert!(begin.elapsed() < limit, "it was not interrupted");
+            }
+        });
+    }
+}

@@ -1,8 +1,8 @@
 //! What others may see of a worker thread: the thief's end of its queue, its last-in slot, and what it is doing.
 
 use std::panic::Location;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use crossbeam_deque::{Steal, Stealer, Worker as Queue};
@@ -12,6 +12,7 @@ use crossbeam_utils::atomic::AtomicCell;
 use super::last_in::LastIn;
 use super::standby::{Assignment, Verdict};
 use crate::registry::Record;
+use crate::shim::{AtomicBool, Condvar, Mutex, MutexGuard, Ordering};
 use crate::task::Runnable;
 
 /// A place in the table of threads. A thread that ends leaves its place, with the queue, to the next that starts.
@@ -103,7 +104,7 @@ pub(crate) struct Superseded {
 }
 
 impl Member {
-    fn new(id: usize) -> Self {
+    pub(super) fn new(id: usize) -> Self {
         let queue = Queue::new_fifo();
         Self {
             id,
@@ -116,7 +117,7 @@ impl Member {
             lowered: AtomicBool::new(false),
             tid: AtomicU32::new(0),
             desk: Mutex::new(None),
-            called: Condvar::new(),
+            called: Condvar::default(),
         }
     }
 
@@ -127,18 +128,14 @@ impl Member {
             Ordering::Relaxed,
         );
         self.lowered.store(false, Ordering::Relaxed);
-        let queue = self
-            .queue
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let queue = self.queue.lock().take();
         queue.expect("a free place has its queue")
     }
 
     /// Leaves the place.
     pub(super) fn move_out(&self, queue: Queue<Runnable>) {
         self.tid.store(0, Ordering::Relaxed);
-        *self.queue.lock().unwrap_or_else(PoisonError::into_inner) = Some(queue);
+        *self.queue.lock() = Some(queue);
     }
 
     /// The kernel's number of the thread.
@@ -193,7 +190,7 @@ impl Member {
     }
 
     fn lock_found(&self) -> MutexGuard<'_, Option<Superseded>> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+        self.found.lock()
     }
 
     pub(super) fn mark_lowered(&self) {
@@ -240,7 +237,7 @@ impl Members {
 
     /// Takes a free place; none when there are as many threads as there may be.
     pub(super) fn claim(&self) -> Option<Arc<Member>> {
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = self.free.lock();
         let id = free.pop().or_else(|| {
             let next = self.used.load(Ordering::Relaxed);
             (next < self.places.len()).then_some(next)
@@ -253,10 +250,7 @@ impl Members {
     }
 
     pub(super) fn release(&self, id: usize) {
-        self.free
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(id);
+        self.free.lock().push(id);
     }
 
     pub(crate) fn get(&self, id: usize) -> Option<&Arc<Member>> {

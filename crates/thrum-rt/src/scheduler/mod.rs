@@ -44,6 +44,8 @@
 mod hogs;
 mod last_in;
 mod member;
+#[cfg(all(test, loom))]
+mod model;
 mod seat;
 mod simulate;
 mod sleepers;
@@ -52,7 +54,7 @@ mod worker;
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crossbeam_deque::{Injector, Steal};
@@ -67,6 +69,7 @@ pub(crate) use self::standby::Verdict;
 pub(crate) use self::worker::Worker;
 use crate::reactor::{Io, Reactor};
 use crate::registry;
+use crate::shim::fence;
 use crate::task::Runnable;
 use crate::watchdog::Bell;
 

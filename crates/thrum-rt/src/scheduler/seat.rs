@@ -2,9 +2,9 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::reactor::{Io, Reactor};
+use crate::shim::{AtomicUsize, Ordering};
 
 const NOBODY: usize = usize::MAX;
 

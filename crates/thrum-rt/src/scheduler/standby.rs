@@ -1,8 +1,8 @@
 //! Standby threads, and the hand-off of a seat to one of them.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, setpriority_process};
@@ -10,6 +10,7 @@ use rustix::process::{Pid, setpriority_process};
 use super::Scheduler;
 use super::member::Member;
 use super::worker::Worker;
+use crate::shim::{Condvar, Mutex, MutexGuard};
 
 /// Standbys that are kept for good, without a timer. More than these go after [`RETIRE_AFTER`].
 const WARM: usize = 2;
@@ -72,7 +73,7 @@ pub(crate) struct Census {
 
 impl Standbys {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     pub(crate) fn census(&self) -> Census {
@@ -99,7 +100,7 @@ impl Standbys {
         drop(state);
 
         let retire_at = retires.then(|| Instant::now() + RETIRE_AFTER);
-        let mut desk = member.desk.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut desk = member.desk.lock();
         loop {
             if let Some(assignment) = desk.take() {
                 return Some(assignment);
@@ -117,14 +118,8 @@ impl Standbys {
             }
             let left = left.filter(|left| !left.is_zero());
             desk = match left {
-                Some(left) => {
-                    let waited = member.called.wait_timeout(desk, left);
-                    waited.unwrap_or_else(PoisonError::into_inner).0
-                }
-                None => member
-                    .called
-                    .wait(desk)
-                    .unwrap_or_else(PoisonError::into_inner),
+                Some(left) => member.called.wait_timeout(desk, left),
+                None => member.called.wait(desk),
             };
         }
     }
@@ -166,14 +161,17 @@ impl Standbys {
         let waiting = state.waiting.clone();
         drop(state);
         for member in waiting {
-            let _desk = member.desk.lock().unwrap_or_else(PoisonError::into_inner);
+            let _desk = member.desk.lock();
             member.called.notify_one();
         }
-        let state = self.lock();
-        let waited = self
-            .changed
-            .wait_timeout_while(state, grace, |state| state.alive > 0);
-        waited.unwrap_or_else(PoisonError::into_inner).0.alive
+        let begin = Instant::now();
+        let mut state = self.lock();
+        while state.alive > 0
+            && let Some(left) = grace.checked_sub(begin.elapsed())
+        {
+            state = self.changed.wait_timeout(state, left);
+        }
+        state.alive
     }
 }
 
@@ -272,7 +270,7 @@ impl Standbys {
 }
 
 fn assign(member: &Member, assignment: Assignment) {
-    *member.desk.lock().unwrap_or_else(PoisonError::into_inner) = Some(assignment);
+    *member.desk.lock() = Some(assignment);
     member.called.notify_one();
 }
 
@@ -314,4 +312,74 @@ fn set_policy(thread: Pid, policy: libc::c_int) -> io::Result<()> {
 /// Linux takes a thread's number where POSIX has a process's.
 fn thread(member: &Member) -> Option<Pid> {
     Pid::from_raw(member.tid() as i32)
+}
+
+#[cfg(all(test, loom))]
+impl Standbys {
+    /// Adds a standby that the model takes assignments from itself.
+    pub(super) fn add(&self, member: &Arc<Member>) {
+        self.lock().waiting.push(member.clone());
+    }
+}
+
+#[cfg(all(test, loom))]
+mod model {
+    use loom::thread;
+
+    use super::*;
+
+    const SEAT: Assignment = Assignment {
+        seat: 0,
+        predecessor: None,
+    };
+
+    fn standby(id: usize, standbys: &Arc<Standbys>) -> thread::JoinHandle<Option<Assignment>> {
+        let standbys = standbys.clone();
+        let member = Arc::new(Member::new(id));
+        thread::spawn(move || standbys.wait(&member))
+    }
+
+    /// A seat that is given away while a thread comes back to wait is taken by it.
+    #[test]
+    fn no_assignment_is_lost() {
+        loom::model(|| {
+            let standbys = Arc::new(Standbys::default());
+            let thread = standby(0, &standbys);
+            if !standbys.call(SEAT) {
+                standbys.leave_vacant(SEAT);
+            }
+            assert!(thread.join().unwrap().is_some());
+        });
+    }
+
+    /// A seat that is given away while all are sent home is taken, or nobody was there to take it.
+    #[test]
+    fn the_end_loses_no_assignment() {
+        loom::model(|| {
+            let standbys = Arc::new(Standbys::default());
+            let thread = standby(0, &standbys);
+            let caller = thread::spawn({
+                let standbys = standbys.clone();
+                move || standbys.call(SEAT)
+            });
+            standbys.end(Duration::ZERO);
+            let called = caller.join().unwrap();
+            assert_eq!(thread.join().unwrap().is_some(), called);
+        });
+    }
+
+    /// One seat and two standbys: one of them takes it.
+    #[test]
+    fn a_seat_goes_to_one_thread() {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(2);
+        model.check(|| {
+            let standbys = Arc::new(Standbys::default());
+            let threads = [0, 1].map(|id| standby(id, &standbys));
+            let called = standbys.call(SEAT);
+            standbys.end(Duration::ZERO);
+            let taken = threads.map(|thread| usize::from(thread.join().unwrap().is_some()));
+            assert_eq!(taken.into_iter().sum::<usize>(), usize::from(called));
+        });
+    }
 }

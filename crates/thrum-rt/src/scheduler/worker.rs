@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, Instant};
 
 use crossbeam_deque::{Steal, Worker as Queue};
@@ -13,6 +12,7 @@ use super::{Member, Scheduler, Seat};
 use crate::budget;
 use crate::context::{self, Context};
 use crate::reactor::Reactor;
+use crate::shim::{Ordering, fence};
 use crate::task::Runnable;
 
 /// So many polls pass between two looks at the injector and the reactor while the queue never empties. A prime, as in Go
@@ -73,7 +73,20 @@ impl Worker {
         Rc::new(worker)
     }
 
-    fn new(scheduler: Arc<Scheduler>, member: Arc<Member>) -> Self {
+    /// A worker that holds a seat and is in a poll.
+    #[cfg(all(test, loom))]
+    pub(super) fn in_a_poll(scheduler: Arc<Scheduler>, seat: usize) -> Self {
+        let member = scheduler.members.claim().expect("there is a place");
+        let worker = Self::new(scheduler, member);
+        worker.sit_down(Assignment {
+            seat,
+            predecessor: None,
+        });
+        worker.polling.set(true);
+        worker
+    }
+
+    pub(super) fn new(scheduler: Arc<Scheduler>, member: Arc<Member>) -> Self {
         Self {
             queue: member.move_in(),
             victim: Cell::new(member.id + 1),
@@ -96,6 +109,11 @@ impl Worker {
 
     pub(crate) fn scheduler(&self) -> &Arc<Scheduler> {
         &self.scheduler
+    }
+
+    #[cfg(all(test, loom))]
+    pub(super) fn member(&self) -> &Arc<Member> {
+        &self.member
     }
 
     pub(crate) fn is_of(&self, scheduler: &Arc<Scheduler>) -> bool {
@@ -143,7 +161,7 @@ impl Worker {
         })
     }
 
-    fn sit_down(&self, Assignment { seat, predecessor }: Assignment) {
+    pub(super) fn sit_down(&self, Assignment { seat, predecessor }: Assignment) {
         self.seat.set(Some(seat));
         self.seat().set_holder(self.member.id);
         // A thread that was not stuck after all may get its own seat back.

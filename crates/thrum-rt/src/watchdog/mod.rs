@@ -4,6 +4,7 @@
 //! it makes of the samples is a pure function, [`decide`]; what a suspect does in the kernel's eyes is asked for in
 //! [`kernel`], only on the second stale sample.
 
+mod bell;
 mod decide;
 mod kernel;
 
@@ -11,14 +12,15 @@ use std::collections::HashMap;
 use std::io;
 use std::panic::Location;
 use std::sync::Arc;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering, fence};
-use std::thread::{self, JoinHandle, Thread};
+use std::sync::atomic::Ordering;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+pub(crate) use self::bell::Bell;
 pub(crate) use self::decide::Limits;
 use self::decide::{Action, Busy, Decider, Sample};
 use crate::scheduler::{Scheduler, Verdict};
+use crate::shim;
 
 /// A cap that is reached is reported so often at most.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
@@ -26,37 +28,12 @@ const REPORT_EVERY: Duration = Duration::from_secs(1);
 /// A task stuck for so long is reported before it is back.
 const STUCK: Duration = Duration::from_secs(1);
 
-/// Wakes the watchdog when a worker wakes up.
-#[derive(Default)]
-pub(crate) struct Bell {
-    asleep: AtomicBool,
-    watchdog: OnceLock<Thread>,
-}
-
-impl Bell {
-    /// Wakes the watchdog if it sleeps without a timer. Cheap otherwise: a worker calls it each time it comes out of its
-    /// reactor, *after* its seat is marked awake by a sequentially consistent exchange.
-    pub(crate) fn ring_if_asleep(&self) {
-        if self.asleep.load(Ordering::SeqCst) {
-            self.ring();
-        }
-    }
-
-    /// Wakes the watchdog.
-    pub(crate) fn ring(&self) {
-        self.asleep.store(false, Ordering::SeqCst);
-        if let Some(watchdog) = self.watchdog.get() {
-            watchdog.unpark();
-        }
-    }
-}
-
 /// Starts the watchdog of a runtime. It ends with it.
 pub(crate) fn start(scheduler: Arc<Scheduler>, limits: Limits) -> io::Result<JoinHandle<()>> {
     thread::Builder::new()
         .name("thrum-watchdog".into())
         .spawn(move || {
-            let _ = scheduler.bell.watchdog.set(thread::current());
+            scheduler.bell.belongs_to(shim::current());
             let decider = Decider::new(limits, scheduler.seats.len());
             Watchdog {
                 scheduler,
@@ -200,18 +177,14 @@ impl Watchdog {
 
     /// Sleeps until a worker wakes up.
     fn sleep(&self) {
-        let bell = &self.scheduler.bell;
-        bell.asleep.store(true, Ordering::SeqCst);
-        fence(Ordering::SeqCst);
-        let all_parked = (0..self.scheduler.seats.len()).all(|seat| self.scheduler.is_asleep(seat));
-        if all_parked && !self.scheduler.has_ended() {
-            while bell.asleep.load(Ordering::SeqCst) {
-                thread::park();
-            }
-        } else {
+        let scheduler = &self.scheduler;
+        let slept = scheduler.bell.sleep_if(|| {
+            (0..scheduler.seats.len()).all(|seat| scheduler.is_asleep(seat))
+                && !scheduler.has_ended()
+        });
+        if !slept {
             // Somebody just woke up, or a thread is on its way to a seat.
             thread::park_timeout(self.decider.slice());
         }
-        bell.asleep.store(false, Ordering::SeqCst);
     }
 }
