@@ -5,7 +5,7 @@
 //! | module | what is in it |
 //! |---|---|
 //! | `shim` | atomics and locks, swapped for the model checker's in its builds |
-//! | `reactor` | one I/O manager: an epoll set, its registrations, its timer wheel |
+//! | `reactor` | one I/O manager: a back end ([`Io`]), its registrations, its timer wheel |
 //! | `scheduler` | seats, run queues, parking, standby threads: who runs what, where |
 //! | `registry` | the list of all tasks, for dumps, aborts and the end |
 //! | `watchdog` | notices a worker stuck in one poll and has its seat handed off |
@@ -17,7 +17,8 @@
 //! | [`task_local`](task_local!) | values that go with a task |
 //! | [`time`], [`net`], [`pipe`], [`sync`], [`signal`] | what tasks wait on |
 //! | [`io`], [`fs`], [`stdio`], [`process`] | bytes from anywhere to anywhere; files, standard streams, child processes |
-//! | [`test`] | a clock that jumps and an order that a seed decides, for tests |
+//! | [`test`](mod@test) | a clock that jumps and an order that a seed decides, for tests |
+//! | `compat` | tokio's I/O traits and hyper's runtime traits, behind the features `tokio-io` and `hyper` |
 //!
 //! # The promise
 //! Say that a worker is *held* by a poll until that poll ends or the worker's seat is handed to another thread. While the
@@ -52,6 +53,8 @@ mod waiters;
 mod budget;
 pub mod cancel;
 mod combine;
+#[cfg(any(feature = "hyper", feature = "tokio-io"))]
+pub mod compat;
 mod context;
 pub mod dump;
 pub mod fs;
@@ -83,6 +86,7 @@ pub use cancel::CancellationToken;
 pub use combine::{race, race_all};
 pub use dump::{Dump, dump};
 pub use metrics::{Metrics, metrics};
+pub use reactor::{Io, UnknownIo};
 #[doc(hidden)]
 pub use runtime::run_main;
 pub use runtime::{Builder, Runtime, block_on};

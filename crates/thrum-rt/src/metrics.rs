@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use crate::Io;
 use crate::context;
 use crate::net;
 use crate::registry;
@@ -13,6 +14,8 @@ use crate::scheduler::{Histogram, Scheduler};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metrics {
+    /// How the kernel is asked what is ready; none outside a runtime.
+    pub io: Option<Io>,
     /// How many tasks run at the same time at most.
     pub workers: usize,
     /// OS threads of the runtime: workers, standbys, and those stuck in a poll. The watchdog is not counted.
@@ -48,7 +51,7 @@ pub struct Metrics {
     pub accept_errors: u64,
 }
 
-/// What the runtime of this thread has done so far. All zero outside a runtime.
+/// What the runtime of this thread has done so far. All zero and none outside a runtime.
 ///
 /// ```
 /// # thrum_rt::block_on(async {
@@ -66,6 +69,7 @@ pub(crate) fn of(scheduler: &Scheduler) -> Metrics {
     let mut poll_times = PollTimes::default();
     members().for_each(|member| member.activity.poll_times().add_to(&mut poll_times.counts));
     Metrics {
+        io: scheduler.seats.first().map(|seat| seat.reactor.io()),
         workers: scheduler.seats.len(),
         threads: census.alive,
         standbys: census.waiting,

@@ -15,6 +15,7 @@ use crate::budget;
 use crate::context;
 use crate::dump::{self, Dump};
 use crate::metrics::{self, Metrics};
+use crate::reactor::Io;
 use crate::registry;
 use crate::scheduler::Scheduler;
 use crate::waiting;
@@ -22,6 +23,9 @@ use crate::watchdog::{self, Limits};
 
 /// The environment variable for the number of workers.
 const WORKERS: &str = "THRUM_WORKERS";
+
+/// The environment variable for the back end of the reactors.
+const IO: &str = "THRUM_IO";
 
 /// Runs a future to its end on a runtime of its own with the default settings, and returns its output.
 ///
@@ -113,6 +117,7 @@ impl std::fmt::Debug for Runtime {
 #[derive(Clone, Debug)]
 pub struct Builder {
     workers: Option<usize>,
+    io: Option<Io>,
     slice: Duration,
     max_asleep: usize,
     max_computing: Option<usize>,
@@ -124,6 +129,7 @@ impl Default for Builder {
     fn default() -> Self {
         Self {
             workers: None,
+            io: None,
             slice: Duration::from_millis(1),
             max_asleep: 512,
             max_computing: None,
@@ -142,6 +148,13 @@ impl Builder {
     pub fn workers(mut self, workers: usize) -> Self {
         assert!(workers > 0, "a runtime needs at least one worker");
         self.workers = Some(workers);
+        self
+    }
+
+    /// How the kernel is asked what is ready. Default: the environment's `THRUM_IO`, else the system's default. One that
+    /// this build or this system does not have is replaced by that default, with a warning.
+    pub fn io(mut self, io: Io) -> Self {
+        self.io = Some(io);
         self
     }
 
@@ -185,11 +198,15 @@ impl Builder {
     /// Starts the runtime.
     ///
     /// # Errors
-    /// When `THRUM_WORKERS` is not a number above zero, or the system has no file descriptors or threads left.
+    /// When `THRUM_WORKERS` is not a number above zero, `THRUM_IO` names no back end, or the system has no file descriptors or threads left.
     pub fn build(self) -> io::Result<Runtime> {
         let workers = match self.workers {
             Some(workers) => workers,
             None => default_workers()?,
+        };
+        let io = match self.io {
+            Some(io) => io,
+            None => default_io()?,
         };
         let limits = Limits {
             slice: self.slice,
@@ -198,7 +215,7 @@ impl Builder {
         };
         // A standby for each stuck thread, and the warm ones.
         let spare = limits.asleep + limits.computing + 2;
-        let scheduler = Arc::new(Scheduler::new(workers, spare)?);
+        let scheduler = Arc::new(Scheduler::new(workers, spare, io.or_default())?);
         let slice_us = self.slice.as_micros() as u64;
         scheduler.counts.slice_us.store(slice_us, Ordering::Relaxed);
         let mut runtime = Runtime {
@@ -227,6 +244,14 @@ fn default_workers() -> io::Result<usize> {
         let message = format!("{WORKERS} must be a number above zero, not {value:?}");
         io::Error::new(io::ErrorKind::InvalidInput, message)
     })
+}
+
+fn default_io() -> io::Result<Io> {
+    let Some(value) = std::env::var_os(IO) else {
+        return Ok(Io::default());
+    };
+    let parsed = value.to_string_lossy().parse::<Io>();
+    parsed.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, format!("{IO} {error}")))
 }
 
 /// Polls a future on this thread, which parks in between.

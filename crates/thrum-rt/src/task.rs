@@ -50,7 +50,7 @@ where
     handle
 }
 
-/// Starts a task as [`spawn`] does, with a name that [`dump`](crate::dump) shows.
+/// Starts a task as [`spawn`] does, with a name that [`dump`](crate::dump()) shows.
 ///
 /// # Panics
 /// Outside a runtime.

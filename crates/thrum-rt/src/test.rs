@@ -28,6 +28,7 @@ use std::sync::Arc;
 
 use crate::context;
 use crate::random;
+use crate::reactor::Io;
 use crate::scheduler::Scheduler;
 use crate::time::clock;
 
@@ -76,7 +77,8 @@ pub fn with_seed<F: Future>(seed: u64, future: F) -> F::Output {
     let _tell = TellSeed(seed);
     let clock = clock::simulate(EPOCH_MS);
     random::seed(seed);
-    let scheduler = Scheduler::new(1, 0).expect("a test may have two more descriptors");
+    let scheduler =
+        Scheduler::new(1, 0, Io::default()).expect("a test may have two more descriptors");
     Arc::new(scheduler).simulate(&clock, future)
 }
 

@@ -23,8 +23,10 @@
 //! * The runtime, [`thrum_rt`], is re-exported here: [`spawn`], [`time`], [`net`], [`pipe`], [`io`],
 //!   [`fs`], [`stdio`], [`process`], [`sync`], [`signal`].
 //! * [`select!`], [`join!`], [`race`], [`scope`], [`TaskSet`], [`CancellationToken`], [`Shutdown`] tie tasks together.
-//! * [`test`] runs tests on a clock that jumps.
+//! * [`test`](mod@test) runs tests on a clock that jumps.
 //! * [`http`] is the HTTP engine, [`parse`] the parser combinators that it is made with.
+//! * `compat` runs what is written for others: hyper, and so axum, with the feature `hyper`; h2 and whatever else takes
+//!   tokio's I/O traits with `tokio-io`.
 //!
 //! **Nobody waits for a slow neighbour.** A task that computes or blocks is noticed within a few milliseconds, and the
 //! rest of its worker's work moves on without it. So a handler may call slow code as it is.
@@ -33,6 +35,9 @@
 pub use thrum_http as http;
 pub use thrum_macros::{main, test};
 pub use thrum_parse as parse;
+#[cfg(any(feature = "hyper", feature = "tokio-io"))]
+#[doc(inline)]
+pub use thrum_rt::compat;
 #[doc(hidden)]
 pub use thrum_rt::run_main;
 #[doc(inline)]

@@ -120,6 +120,9 @@ pub trait SpliceTo {
 }
 
 fn take_in<T: AsFd>(io: &Registered<T>, pipe: BorrowedFd<'_>) -> io::Result<usize> {
+    if let Some(moved) = io.move_ahead(pipe) {
+        return moved;
+    }
     attempt(io, Direction::Read, |fd| {
         rustix::pipe::splice(fd, None, pipe, None, CHUNK, SpliceFlags::NONBLOCK)
     })

@@ -33,10 +33,9 @@ mod unix_seqpacket;
 mod unix_stream;
 
 use std::io;
-use std::net::SocketAddr;
 use std::os::fd::AsFd;
 
-pub use std::net::Shutdown;
+pub use std::net::{Shutdown, SocketAddr};
 
 pub use self::accept::accept_errors;
 pub use self::inherited::{Inherited, InheritedSocket, inherited};

@@ -35,17 +35,18 @@ pub struct StreamSocket<T: AsFd> {
 pub(super) mod sealed {
     /// The kinds of stream sockets.
     pub trait Stream: std::os::fd::AsFd {
-        /// Whether a read that does not fill its buffer has emptied the kernel's.
-        const SHORT_READ_EMPTIES: bool;
+        /// Bytes are all there is to receive. So a read that does not fill its buffer has emptied the kernel's, and the
+        /// kernel may receive ahead.
+        const BYTES_ONLY: bool;
     }
 
     impl Stream for std::net::TcpStream {
-        const SHORT_READ_EMPTIES: bool = true;
+        const BYTES_ONLY: bool = true;
     }
 
     // A read ends where descriptors were sent along, and more bytes may follow.
     impl Stream for std::os::unix::net::UnixStream {
-        const SHORT_READ_EMPTIES: bool = false;
+        const BYTES_ONLY: bool = false;
     }
 }
 
@@ -64,8 +65,12 @@ impl<T: sealed::Stream> StreamSocket<T> {
 
     /// Takes over a socket that is in non-blocking mode.
     pub(super) fn register(reactor: Arc<Reactor>, socket: T) -> io::Result<Self> {
+        let register = match T::BYTES_ONLY {
+            true => Registered::connected,
+            false => Registered::new,
+        };
         Ok(Self {
-            io: Registered::new(reactor, socket)?,
+            io: register(reactor, socket)?,
         })
     }
 
@@ -76,7 +81,8 @@ impl<T: sealed::Stream> StreamSocket<T> {
     /// Takes the socket out of the runtime; it stays in non-blocking mode.
     ///
     /// # Errors
-    /// Those of epoll_ctl(2).
+    /// Those of epoll_ctl(2). With [`Io::IoUring`](crate::Io), when bytes were received ahead that nobody has read: read until
+    /// `WouldBlock` first. The connection is closed then.
     pub fn into_std(self) -> io::Result<T> {
         self.io.into_inner()
     }
@@ -139,11 +145,7 @@ impl<T: sealed::Stream> StreamSocket<T> {
     /// Those of recv(2).
     pub async fn peek(&self, buffer: &mut [u8]) -> io::Result<usize> {
         self.io
-            .perform(Direction::Read, || {
-                self.io.attempt(Direction::Read, |fd| {
-                    Ok(rustix::net::recv(fd, &mut *buffer, RecvFlags::PEEK)?.0)
-                })
-            })
+            .perform(Direction::Read, || self.io.peek(buffer))
             .await
     }
 
@@ -217,7 +219,11 @@ impl<T: sealed::Stream> StreamSocket<T> {
     /// # Errors
     /// `WouldBlock` if nothing is there; else those of recv(2).
     pub fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.attempt_read(buffer.len(), |fd| {
+        if T::BYTES_ONLY {
+            return self.io.receive(buffer);
+        }
+        // A transfer is never shorter than nothing.
+        self.io.attempt_bytes(Direction::Read, 0, |fd| {
             rustix::net::recv(fd, buffer, RecvFlags::empty()).map(|(read, _)| read)
         })
     }
@@ -229,18 +235,11 @@ impl<T: sealed::Stream> StreamSocket<T> {
     pub fn try_read_vectored(&self, buffers: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
         let count = buffers.len().min(MOST_BUFFERS);
         let buffers = &mut buffers[..count];
-        let wanted = buffers.iter().map(|buffer| buffer.len()).sum();
-        self.attempt_read(wanted, |fd| rustix::io::readv(fd, buffers))
-    }
-
-    fn attempt_read(
-        &self,
-        wanted: usize,
-        read: impl FnOnce(BorrowedFd<'_>) -> rustix::io::Result<usize>,
-    ) -> io::Result<usize> {
-        // A transfer is never shorter than nothing.
-        let wanted = if T::SHORT_READ_EMPTIES { wanted } else { 0 };
-        self.io.attempt_bytes(Direction::Read, wanted, read)
+        if T::BYTES_ONLY {
+            return self.io.receive_vectored(buffers);
+        }
+        self.io
+            .attempt_bytes(Direction::Read, 0, |fd| rustix::io::readv(fd, buffers))
     }
 
     /// Writes as much as there is room for.

@@ -11,6 +11,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::{Keepalive, TcpListener, TcpStream};
 use crate::context;
+use crate::reactor::Registered;
 
 /// A TCP socket that neither listens nor is connected yet.
 ///
@@ -185,11 +186,15 @@ impl TcpSocket {
             Err(error) => return Err(error),
         }
         // Registered only now: a socket that has not begun to connect would be told to be closed.
-        let stream = TcpStream::register(context::reactor(), self.socket.into())?;
+        let io = Registered::connecting(context::reactor(), self.socket.into())?;
+        let stream = TcpStream { io };
         std::future::poll_fn(|cx| stream.poll_writable(cx)).await?;
         match stream.take_error()? {
             Some(error) => Err(error),
-            None => Ok(stream),
+            None => {
+                stream.io.has_connected();
+                Ok(stream)
+            }
         }
     }
 }

@@ -48,9 +48,13 @@ impl Epoll {
         )?)
     }
 
-    pub(super) fn remove(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
+    pub(super) fn remove(&self, fd: BorrowedFd<'_>, _: u64) -> io::Result<()> {
         Ok(epoll::delete(&self.set, fd)?)
     }
+
+    /// Closing takes it out of the epoll set, without a call for it. If a child process still holds the descriptor, events
+    /// may go on to come; they are of an earlier life and are ignored.
+    pub(super) fn closing(&self, _: BorrowedFd<'_>, _: u64) {}
 
     /// Ends a wait that is under way, or the next one.
     pub(super) fn interrupt(&self) {

@@ -7,19 +7,28 @@
 //!
 //! Registering, arming a timer and waking take no turn and can be done from any thread.
 
+mod backend;
+#[cfg(target_os = "linux")]
 mod epoll;
+#[cfg(any(feature = "portable", not(target_os = "linux")))]
+mod portable;
 mod source;
 mod table;
+#[cfg(all(feature = "io-uring", target_os = "linux"))]
+mod uring;
 mod wheel;
 
-use std::io;
+use std::io::{self, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use self::epoll::Epoll;
+use rustix::net::RecvFlags;
+
+use self::backend::Backend;
+pub use self::backend::{Io, UnknownIo};
 pub(crate) use self::source::Direction;
 use self::source::Source;
 use self::table::Table;
@@ -32,7 +41,8 @@ use crate::waiting::{self, Waiting};
 
 /// One I/O manager.
 pub(crate) struct Reactor {
-    epoll: Epoll,
+    backend: Backend,
+    tells_ends: bool,
     sources: Table,
     /// Registered descriptors, for the watchdog: a reactor without any may be left alone.
     registered: AtomicUsize,
@@ -53,9 +63,12 @@ struct Timers {
 }
 
 impl Reactor {
-    pub(crate) fn new() -> io::Result<Self> {
+    /// A reactor with the back end `io`.
+    pub(crate) fn new(io: Io) -> io::Result<Self> {
+        let backend = Backend::new(io)?;
         Ok(Self {
-            epoll: Epoll::new()?,
+            tells_ends: backend.tells_ends(),
+            backend,
             sources: Table::new(),
             registered: AtomicUsize::new(0),
             timers: Mutex::new(Timers {
@@ -64,6 +77,11 @@ impl Reactor {
             }),
             turn: Mutex::default(),
         })
+    }
+
+    /// Its back end.
+    pub(crate) fn io(&self) -> Io {
+        self.backend.io()
     }
 
     /// The turn, if nobody has it.
@@ -86,7 +104,7 @@ impl Reactor {
         } else {
             self.begin_wait(limit)
         };
-        let waited = self.epoll.wait(timeout, |token, edge| {
+        let waited = self.backend.wait(timeout, |token, edge| {
             if let Some(source) = self.sources.get(token as u32) {
                 source.dispatch((token >> 32) as u32, edge);
             }
@@ -126,7 +144,7 @@ impl Reactor {
 
     /// Ends the wait of a turn that is under way, or else of the next.
     pub(crate) fn interrupt(&self) {
-        self.epoll.interrupt();
+        self.backend.interrupt();
     }
 
     /// Whether leaving this reactor alone could keep anyone waiting.
@@ -184,11 +202,39 @@ pub(crate) struct Registered<T: AsFd> {
     io: Option<T>,
     reactor: Arc<Reactor>,
     index: u32,
+    #[cfg(all(feature = "io-uring", target_os = "linux"))]
+    inbox: Option<Arc<uring::inbox::Inbox>>,
 }
 
 impl<T: AsFd> Registered<T> {
     /// Registers `io`, which must be in non-blocking mode.
     pub(crate) fn new(reactor: Arc<Reactor>, io: T) -> io::Result<Self> {
+        let registered = Self::claim(reactor, io)?;
+        let (fd, token) = (registered.get().as_fd(), registered.token());
+        registered.reactor.backend.add(fd, token)?;
+        Ok(registered)
+    }
+
+    /// Registers a stream socket, which is then read with [`receive`](Self::receive) only.
+    pub(crate) fn connected(reactor: Arc<Reactor>, io: T) -> io::Result<Self> {
+        #[cfg(all(feature = "io-uring", target_os = "linux"))]
+        if matches!(reactor.backend, Backend::Uring(_)) {
+            return Self::claim(reactor, io).map(|it| it.received_ahead(true));
+        }
+        Self::new(reactor, io)
+    }
+
+    /// Registers a stream socket that is about to be connected; once it is, call [`has_connected`](Self::has_connected).
+    pub(crate) fn connecting(reactor: Arc<Reactor>, io: T) -> io::Result<Self> {
+        #[cfg(all(feature = "io-uring", target_os = "linux"))]
+        if matches!(reactor.backend, Backend::Uring(_)) {
+            return Self::claim(reactor, io).map(|it| it.received_ahead(false));
+        }
+        Self::new(reactor, io)
+    }
+
+    /// Takes a slot.
+    fn claim(reactor: Arc<Reactor>, io: T) -> io::Result<Self> {
         let Some(index) = reactor.sources.claim() else {
             return Err(io::Error::other("a reactor holds at most 2^30 descriptors"));
         };
@@ -196,18 +242,17 @@ impl<T: AsFd> Registered<T> {
             io: Some(io),
             reactor,
             index,
+            #[cfg(all(feature = "io-uring", target_os = "linux"))]
+            inbox: None,
         };
-        let source = registered.source();
-        let token = u64::from(source.generation()) << 32 | u64::from(index);
-        registered
-            .reactor
-            .registered
-            .fetch_add(1, Ordering::Relaxed);
-        registered
-            .reactor
-            .epoll
-            .add(registered.get().as_fd(), token)?;
+        let reactor = &registered.reactor;
+        reactor.registered.fetch_add(1, Ordering::Relaxed);
         Ok(registered)
+    }
+
+    /// Names this life of the slot in events.
+    fn token(&self) -> u64 {
+        u64::from(self.source().generation()) << 32 | u64::from(self.index)
     }
 
     pub(crate) fn get(&self) -> &T {
@@ -217,9 +262,14 @@ impl<T: AsFd> Registered<T> {
     }
 
     /// Takes the descriptor out of the reactor.
+    ///
+    /// # Errors
+    /// When something was received ahead and not read.
     pub(crate) fn into_inner(mut self) -> io::Result<T> {
+        #[cfg(all(feature = "io-uring", target_os = "linux"))]
+        self.stop_ahead()?;
         let io = self.io.take().expect("the descriptor is taken only here");
-        self.reactor.epoll.remove(io.as_fd())?;
+        self.reactor.backend.remove(io.as_fd(), self.token())?;
         Ok(io)
     }
 
@@ -241,6 +291,10 @@ impl<T: AsFd> Registered<T> {
             return Poll::Ready(());
         }
         let fd = self.get().as_fd().as_raw_fd();
+        #[cfg(all(feature = "io-uring", target_os = "linux"))]
+        if direction == Direction::Write {
+            self.writer_waits();
+        }
         waiting::note(match direction {
             Direction::Read => Waiting::Readable(fd),
             Direction::Write => Waiting::Writable(fd),
@@ -256,6 +310,8 @@ impl<T: AsFd> Registered<T> {
     ) -> io::Result<R> {
         budget::spend(1);
         let seen = self.source().seen();
+        #[cfg(all(feature = "io-uring", target_os = "linux"))]
+        self.read_directly(direction, seen)?;
         let result = operation(self.get().as_fd());
         if let Err(error) = &result
             && error.kind() == io::ErrorKind::WouldBlock
@@ -274,11 +330,13 @@ impl<T: AsFd> Registered<T> {
         operation: impl FnOnce(BorrowedFd<'_>) -> rustix::io::Result<usize>,
     ) -> io::Result<usize> {
         let seen = self.source().seen();
+        #[cfg(all(feature = "io-uring", target_os = "linux"))]
+        self.read_directly(direction, seen)?;
         let result = operation(self.get().as_fd());
         match result {
             Ok(moved) => {
                 budget::spend_bytes(moved);
-                if 0 < moved && moved < wanted {
+                if 0 < moved && moved < wanted && self.reactor.tells_ends {
                     self.source().clear(direction, seen);
                 }
             }
@@ -289,6 +347,60 @@ impl<T: AsFd> Registered<T> {
             Err(_) => budget::spend(1),
         }
         Ok(result?)
+    }
+
+    /// Reads from a stream socket.
+    pub(crate) fn receive(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        #[cfg(all(feature = "io-uring", target_os = "linux"))]
+        if let Some(received) = self.receive_ahead(buffer) {
+            return received;
+        }
+        self.attempt_bytes(Direction::Read, buffer.len(), |fd| {
+            rustix::net::recv(fd, buffer, RecvFlags::empty()).map(|(read, _)| read)
+        })
+    }
+
+    /// Reads from a stream socket into several buffers.
+    pub(crate) fn receive_vectored(&self, buffers: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+        #[cfg(all(feature = "io-uring", target_os = "linux"))]
+        if self.inbox.is_some() {
+            let first = buffers.iter_mut().find(|buffer| !buffer.is_empty());
+            return self.receive(first.map_or(&mut [], |buffer| &mut **buffer));
+        }
+        let wanted = buffers.iter().map(|buffer| buffer.len()).sum();
+        self.attempt_bytes(Direction::Read, wanted, |fd| rustix::io::readv(fd, buffers))
+    }
+
+    /// Moves what was received ahead into an empty pipe, before something else reads the descriptor. Nothing if nothing was.
+    pub(crate) fn move_ahead(&self, _pipe: BorrowedFd<'_>) -> Option<io::Result<usize>> {
+        #[cfg(all(feature = "io-uring", target_os = "linux"))]
+        {
+            // It fits: a pipe holds a page at least.
+            let mut buffer = [0; 4096];
+            let peeked = self.peek_ahead(&mut buffer)?;
+            let written = rustix::io::write(_pipe, &buffer[..peeked]);
+            let moved = written.map_err(io::Error::from);
+            Some(moved.and_then(|written| self.receive(&mut buffer[..written])))
+        }
+        #[cfg(not(all(feature = "io-uring", target_os = "linux")))]
+        None
+    }
+
+    /// Reads from a stream socket, and leaves the bytes to be read again.
+    pub(crate) fn peek(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        #[cfg(all(feature = "io-uring", target_os = "linux"))]
+        if let Some(peeked) = self.peek_ahead(buffer) {
+            return Ok(peeked);
+        }
+        self.attempt(Direction::Read, |fd| {
+            Ok(rustix::net::recv(fd, buffer, RecvFlags::PEEK)?.0)
+        })
+    }
+
+    /// A stream socket that was [`connecting`](Self::connecting) is connected.
+    pub(crate) fn has_connected(&self) {
+        #[cfg(all(feature = "io-uring", target_os = "linux"))]
+        self.begin_ahead();
     }
 
     /// Waits and tries until the operation does something other than block.
@@ -326,10 +438,11 @@ impl<T: AsFd> Registered<T> {
 impl<T: AsFd> Drop for Registered<T> {
     fn drop(&mut self) {
         self.reactor.registered.fetch_sub(1, Ordering::Relaxed);
+        let token = self.token();
         self.source().retire();
-        // Closing takes it out of the epoll set, without a call for it. If a child process still holds the descriptor,
-        // events may go on to come; they are of an earlier life and are ignored.
-        drop(self.io.take());
+        if let Some(io) = self.io.take() {
+            self.reactor.backend.closing(io.as_fd(), token);
+        }
         self.reactor.sources.release(self.index);
     }
 }
@@ -355,7 +468,7 @@ mod model {
     #[test]
     fn a_timer_armed_beside_a_wait_is_not_slept_through() {
         loom::model(|| {
-            let reactor = Arc::new(Reactor::new().unwrap());
+            let reactor = Arc::new(Reactor::new(Io::Epoll).unwrap());
             let now = clock::now_ms();
             reactor.arm(now + FAR_MS, Waker::noop().clone());
             let arms = thread::spawn({
@@ -369,7 +482,7 @@ mod model {
             if wait > Duration::from_millis(NEAR_MS) {
                 let begin = Instant::now();
                 let limit = Duration::from_secs(10);
-                reactor.epoll.wait(Some(limit), |_, _| {}).unwrap();
+                reactor.backend.wait(Some(limit), |_, _| {}).unwrap();
                 assert!(begin.elapsed() < limit, "it was not interrupted");
             }
         });

@@ -122,6 +122,12 @@ impl Source {
         self.seen().0 & direction.ready() != 0
     }
 
+    /// Whether the peer is known to be gone in that direction.
+    #[cfg(all(feature = "io-uring", target_os = "linux"))]
+    pub(super) fn ends(&self, direction: Direction) -> bool {
+        self.seen().0 & direction.ready() & !direction.clearable() != 0
+    }
+
     /// After a short transfer: forgets that the direction is ready, unless an event came since `seen`.
     pub(super) fn clear(&self, direction: Direction, seen: Seen) {
         self.clear_bits(direction.clearable(), seen);

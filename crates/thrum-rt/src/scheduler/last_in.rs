@@ -46,6 +46,7 @@ mod model {
     use loom::thread;
 
     use super::*;
+    use crate::reactor::Io;
     use crate::scheduler::Scheduler;
     use crate::scheduler::model::runnable;
 
@@ -53,7 +54,7 @@ mod model {
     #[test]
     fn each_task_is_had_once() {
         loom::model(|| {
-            let scheduler = Arc::new(Scheduler::new(1, 0).unwrap());
+            let scheduler = Arc::new(Scheduler::new(1, 0, Io::Epoll).unwrap());
             let slot = Arc::new(LastIn::default());
             let thief = thread::spawn({
                 let slot = slot.clone();

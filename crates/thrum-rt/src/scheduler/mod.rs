@@ -67,7 +67,7 @@ use self::sleepers::Sleepers;
 use self::standby::Standbys;
 pub(crate) use self::standby::Verdict;
 pub(crate) use self::worker::Worker;
-use crate::reactor::Reactor;
+use crate::reactor::{Io, Reactor};
 use crate::registry;
 use crate::shim::fence;
 use crate::task::Runnable;
@@ -110,9 +110,9 @@ pub(crate) struct Counts {
 
 impl Scheduler {
     /// A scheduler with its threads not yet started.
-    pub(crate) fn new(workers: usize, max_threads: usize) -> io::Result<Self> {
+    pub(crate) fn new(workers: usize, max_threads: usize, io: Io) -> io::Result<Self> {
         let seats = (0..workers)
-            .map(|_| Seat::new())
+            .map(|_| Seat::new(io))
             .collect::<io::Result<_>>()?;
         Ok(Self {
             number: NEXT_NUMBER.fetch_add(1, Ordering::Relaxed) & registry::MAX_RUNTIME,

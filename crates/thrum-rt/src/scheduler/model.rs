@@ -10,6 +10,7 @@ use loom::thread;
 use super::standby::{Assignment, Verdict};
 use super::{Member, Scheduler, Worker};
 use crate::context::{self, Context};
+use crate::reactor::Io;
 use crate::task::{self, Runnable};
 
 /// A task of a runtime.
@@ -20,7 +21,7 @@ pub(super) fn runnable(scheduler: &Arc<Scheduler>) -> Runnable {
 
 /// A runtime of one seat. The first worker holds it and is in a poll, the second one waits on standby.
 fn hog_and_standby() -> (Arc<Scheduler>, Worker, Worker) {
-    let scheduler = Arc::new(Scheduler::new(1, 2).unwrap());
+    let scheduler = Arc::new(Scheduler::new(1, 2, Io::Epoll).unwrap());
     let hog = Worker::in_a_poll(scheduler.clone(), 0);
     let standby = Worker::new(scheduler.clone(), scheduler.members.claim().unwrap());
     scheduler.standbys.add(standby.member());

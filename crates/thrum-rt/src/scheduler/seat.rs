@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use crate::reactor::Reactor;
+use crate::reactor::{Io, Reactor};
 use crate::shim::{AtomicUsize, Ordering};
 
 const NOBODY: usize = usize::MAX;
@@ -15,9 +15,9 @@ pub(crate) struct Seat {
 }
 
 impl Seat {
-    pub(super) fn new() -> io::Result<Self> {
+    pub(super) fn new(io: Io) -> io::Result<Self> {
         Ok(Self {
-            reactor: Arc::new(Reactor::new()?),
+            reactor: Arc::new(Reactor::new(io)?),
             holder: AtomicUsize::new(NOBODY),
         })
     }

@@ -25,8 +25,9 @@ const LAST_IN_STREAK: u8 = 3;
 /// A worker that was woken by others so often in a row, and not by its reactor, has company: it lingers before it sleeps.
 const COMPANY: u8 = 3;
 
-/// Looks at the queues while it lingers: two or three microseconds, about what putting it to sleep and waking it takes.
-const LINGER: u32 = 64;
+/// Looks at the queues while it lingers: five to ten microseconds. It must outlast what it takes to wake the other, or
+/// the two would never be awake at the same time.
+const LINGER: u32 = 256;
 
 /// A worker, as its own thread sees it.
 pub(crate) struct Worker {

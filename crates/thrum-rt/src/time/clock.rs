@@ -1,7 +1,7 @@
 //! The runtime's clock: milliseconds of CLOCK_MONOTONIC, which no clock step moves, and which stands still while the machine
 //! is suspended: a wait goes on afterwards with what was left of it.
 //!
-//! A thread that runs a [simulation](crate::test) has a clock of its own, which moves only when it is told to.
+//! A thread that runs a [simulation](mod@crate::test) has a clock of its own, which moves only when it is told to.
 
 use std::cell::Cell;
 use std::time::Duration;

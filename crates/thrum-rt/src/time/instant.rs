@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::clock;
 
-/// A moment of the clock that all waits keep to: CLOCK_MONOTONIC, or in a [simulation](crate::test) that one's own. It is
+/// A moment of the clock that all waits keep to: CLOCK_MONOTONIC, or in a [simulation](mod@crate::test) that one's own. It is
 /// used as [`std::time::Instant`] is.
 ///
 /// ```

@@ -2,7 +2,7 @@
 //!
 //! All waits have a resolution of one millisecond and never end early. They read CLOCK_MONOTONIC, so setting the wall
 //! clock moves none of them; while the machine is suspended they stand still. Tests can have a clock that jumps: see
-//! [`test`](crate::test).
+//! [`test`](mod@crate::test).
 
 pub(crate) mod clock;
 mod deadline;
