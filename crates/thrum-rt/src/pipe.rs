@@ -28,6 +28,7 @@ use futures_io::{AsyncRead, AsyncWrite};
 use rustix::fs::{FileType, Mode, OFlags};
 
 use crate::context;
+use crate::io::{async_read_by_reference, async_write_by_reference};
 use crate::reactor::{Direction, Reactor, Registered};
 
 /// Makes a pipe: what is written to one end is read from the other.
@@ -314,49 +315,9 @@ impl AsyncWrite for &PipeWriter {
     }
 }
 
-impl AsyncRead for PipeReader {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut [u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self).poll_read(cx, buffer)
-    }
+async_read_by_reference! { impl AsyncRead for PipeReader }
 
-    fn poll_read_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffers: &mut [IoSliceMut<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self).poll_read_vectored(cx, buffers)
-    }
-}
-
-impl AsyncWrite for PipeWriter {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self).poll_write(cx, bytes)
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffers: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self).poll_write_vectored(cx, buffers)
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut &*self).poll_flush(cx)
-    }
-
-    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut &*self).poll_close(cx)
-    }
-}
+async_write_by_reference! { impl AsyncWrite for PipeWriter }
 
 impl AsFd for PipeReader {
     fn as_fd(&self) -> BorrowedFd<'_> {

@@ -11,6 +11,7 @@ use std::task::{Context, Poll};
 use futures_io::{AsyncRead, AsyncSeek, AsyncWrite};
 
 use super::{Metadata, Permissions};
+use crate::io::{async_read_by_reference, async_write_by_reference};
 use crate::{blocking, budget};
 
 /// An open file.
@@ -258,49 +259,9 @@ impl AsyncSeek for &File {
     }
 }
 
-impl AsyncRead for File {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut [u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self).poll_read(cx, buffer)
-    }
+async_read_by_reference! { impl AsyncRead for File }
 
-    fn poll_read_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffers: &mut [IoSliceMut<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self).poll_read_vectored(cx, buffers)
-    }
-}
-
-impl AsyncWrite for File {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self).poll_write(cx, bytes)
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffers: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self).poll_write_vectored(cx, buffers)
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut &*self).poll_flush(cx)
-    }
-
-    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut &*self).poll_close(cx)
-    }
-}
+async_write_by_reference! { impl AsyncWrite for File }
 
 impl AsyncSeek for File {
     fn poll_seek(

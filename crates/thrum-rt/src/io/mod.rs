@@ -20,6 +20,7 @@
 //! # }).unwrap();
 //! ```
 
+mod by_reference;
 mod copy;
 mod duplex;
 mod limit;
@@ -34,6 +35,7 @@ pub use futures_lite::io::{
     Repeat, Sink, WriteHalf, empty, repeat, sink, split,
 };
 
+pub(crate) use self::by_reference::{async_read_by_reference, async_write_by_reference};
 pub use self::copy::{copy, copy_bidirectional};
 pub use self::duplex::{Duplex, duplex};
 pub use self::limit::{Lines, lines, read_line, read_to_end, read_until};

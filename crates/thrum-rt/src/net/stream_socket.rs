@@ -15,6 +15,7 @@ use rustix::net::{RecvFlags, SendFlags};
 use super::shutdown;
 use super::split::{OwnedReadHalf, OwnedWriteHalf};
 use crate::context;
+use crate::io::{async_read_by_reference, async_write_by_reference};
 use crate::reactor::{Direction, Reactor, Registered};
 
 /// Buffers that the kernel takes in one call (IOV_MAX).
@@ -365,49 +366,9 @@ impl<T: sealed::Stream> AsyncWrite for &StreamSocket<T> {
     }
 }
 
-impl<T: sealed::Stream> AsyncRead for StreamSocket<T> {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut [u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self).poll_read(cx, buffer)
-    }
+async_read_by_reference! { impl<T: sealed::Stream> AsyncRead for StreamSocket<T> }
 
-    fn poll_read_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffers: &mut [IoSliceMut<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self).poll_read_vectored(cx, buffers)
-    }
-}
-
-impl<T: sealed::Stream> AsyncWrite for StreamSocket<T> {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self).poll_write(cx, bytes)
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffers: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self).poll_write_vectored(cx, buffers)
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut &*self).poll_flush(cx)
-    }
-
-    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut &*self).poll_close(cx)
-    }
-}
+async_write_by_reference! { impl<T: sealed::Stream> AsyncWrite for StreamSocket<T> }
 
 impl<T: AsFd> AsFd for StreamSocket<T> {
     fn as_fd(&self) -> BorrowedFd<'_> {
