@@ -94,7 +94,7 @@ pub use scheduler::Hog;
 pub use scope::{Scope, ScopedTask, scope, try_scope};
 pub use shutdown::Shutdown;
 pub use task::{
-    AbortHandle, JoinError, JoinHandle, PanicPayload, blocking, spawn, spawn_named, yield_now,
+    AbortHandle, JoinError, JoinHandle, Panic, blocking, spawn, spawn_named, yield_now,
 };
 pub use task_set::TaskSet;
 

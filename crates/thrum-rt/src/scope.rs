@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use crate::sync::MVar;
-use crate::task::{JoinError, PanicPayload};
+use crate::task::{JoinError, Panic};
 use crate::task_set::{Children, TaskSet};
 use crate::waiting::{self, Waiting};
 
@@ -81,14 +81,14 @@ where
     while children.join_next().await.is_some() {}
     outcome.map_err(|failure| match failure {
         Failure::Error(error) => error,
-        Failure::Panic(payload) => resume_unwind(payload),
+        Failure::Panic(panic) => resume_unwind(panic.into_payload()),
     })
 }
 
 /// Why a scope ends early.
 enum Failure<E> {
     Error(E),
-    Panic(PanicPayload),
+    Panic(Panic),
 }
 
 /// Runs the body and the children to their ends, or to the first failure. The body is dropped when this returns.
@@ -105,7 +105,7 @@ async fn run<R, E>(
                 Ok(Poll::Pending) => {}
                 Ok(Poll::Ready(Ok(done))) => output = Some(done),
                 Ok(Poll::Ready(Err(error))) => return Poll::Ready(Err(Failure::Error(error))),
-                Err(payload) => return Poll::Ready(Err(Failure::Panic(payload))),
+                Err(payload) => return Poll::Ready(Err(Failure::Panic(Panic::new(payload)))),
             }
         }
         loop {
@@ -131,7 +131,7 @@ async fn run<R, E>(
 fn failure_of<E>(ended: Result<Result<(), E>, JoinError>) -> Option<Failure<E>> {
     match ended {
         Ok(Err(error)) => Some(Failure::Error(error)),
-        Err(JoinError::Panicked(payload)) => Some(Failure::Panic(payload)),
+        Err(JoinError::Panicked(panic)) => Some(Failure::Panic(panic)),
         Ok(Ok(())) | Err(JoinError::Aborted) => None,
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use async_task::{Builder, FallibleTask, ScheduleInfo, WithInfo};
@@ -134,9 +134,6 @@ pub fn blocking<T>(f: impl FnOnce() -> T) -> T {
     f()
 }
 
-/// What a panic left behind, as from [`std::panic::catch_unwind`].
-pub type PanicPayload = Box<dyn Any + Send + 'static>;
-
 /// Waits for the output of a task. Dropping it lets the task run on unobserved.
 pub struct JoinHandle<T> {
     /// There until the handle is dropped.
@@ -226,7 +223,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
 /// Why a task has no output.
 pub enum JoinError {
     /// It panicked.
-    Panicked(PanicPayload),
+    Panicked(Panic),
     /// It was aborted, or its runtime ended first.
     Aborted,
 }
@@ -235,24 +232,55 @@ impl JoinError {
     /// The text of the panic, if it was one with a text.
     pub fn panic_message(&self) -> Option<&str> {
         match self {
-            JoinError::Panicked(payload) => message(payload),
+            JoinError::Panicked(panic) => panic.message(),
             JoinError::Aborted => None,
         }
     }
 }
 
-fn message(payload: &PanicPayload) -> Option<&str> {
-    let text = payload.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| payload.downcast_ref::<&'static str>().copied())
+/// What a panic left behind.
+pub struct Panic {
+    message: Option<Box<str>>,
+    /// Locked only so that it may be shared: a payload need not be `Sync`.
+    payload: Mutex<Box<dyn Any + Send>>,
+}
+
+impl Panic {
+    /// Takes in what [`std::panic::catch_unwind`] has caught.
+    pub fn new(payload: Box<dyn Any + Send>) -> Self {
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| payload.downcast_ref::<&'static str>().copied());
+        Self {
+            message: text.map(Box::from),
+            payload: Mutex::new(payload),
+        }
+    }
+
+    /// Its text, if it was one with a text.
+    pub fn message(&self) -> Option<&str> {
+        self.message.as_deref()
+    }
+
+    /// What it was raised with, for [`std::panic::resume_unwind`].
+    pub fn into_payload(self) -> Box<dyn Any + Send> {
+        self.payload
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Panic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Panic").field(&self.message()).finish()
+    }
 }
 
 impl fmt::Debug for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            JoinError::Panicked(_) => f
-                .debug_tuple("Panicked")
-                .field(&self.panic_message())
-                .finish(),
+            JoinError::Panicked(panic) => {
+                f.debug_tuple("Panicked").field(&panic.message()).finish()
+            }
             JoinError::Aborted => f.write_str("Aborted"),
         }
     }
@@ -282,7 +310,7 @@ pin_project! {
     impl<F> PinnedDrop for Life<F> {
         fn drop(this: Pin<&mut Self>) {
             if let Err(payload) = this.drop_future() {
-                tracing::error!(panic = message(&payload), "a task panicked while it was dropped");
+                tracing::error!(panic = payload.message(), "a task panicked while it was dropped");
             }
         }
     }
@@ -296,9 +324,9 @@ impl<F> Life<F> {
         }
     }
 
-    fn drop_future(self: Pin<&mut Self>) -> Result<(), PanicPayload> {
+    fn drop_future(self: Pin<&mut Self>) -> Result<(), Panic> {
         let mut future = self.project().future;
-        catch_unwind(AssertUnwindSafe(|| future.set(None)))
+        catch_unwind(AssertUnwindSafe(|| future.set(None))).map_err(Panic::new)
     }
 }
 
@@ -318,12 +346,12 @@ impl<F: Future> Future for Life<F> {
                     return Poll::Pending;
                 }
                 Ok(Poll::Ready(output)) => Ok(output),
-                Err(payload) => Err(JoinError::Panicked(payload)),
+                Err(payload) => Err(JoinError::Panicked(Panic::new(payload))),
             }
         };
         Poll::Ready(match self.drop_future() {
             Ok(()) => outcome,
-            Err(payload) => Err(JoinError::Panicked(payload)),
+            Err(panic) => Err(JoinError::Panicked(panic)),
         })
     }
 }

@@ -15,7 +15,7 @@ use pin_project_lite::pin_project;
 use slab::Slab;
 
 use crate::shim::Mutex;
-use crate::task::{self, JoinError, JoinHandle};
+use crate::task::{self, JoinError, JoinHandle, Panic};
 use crate::waiting::{self, Waiting};
 use crate::{budget, context};
 
@@ -263,7 +263,7 @@ impl<F: Future> Future for Child<F> {
             Ok(Poll::Ready(output)) => Ok(output),
             Err(payload) => {
                 this.future.set(None);
-                Err(JoinError::Panicked(payload))
+                Err(JoinError::Panicked(Panic::new(payload)))
             }
         };
         this.report.send(output);

@@ -137,7 +137,7 @@ async fn drive(books: &Arc<Books>, mut random: Random, quiet: bool) -> Vec<JoinH
     while quiet && let Some(task) = tasks.pop() {
         match task.await {
             Ok(()) => {}
-            Err(JoinError::Panicked(payload)) => assert!(payload.is::<OnPurpose>()),
+            Err(JoinError::Panicked(panic)) => assert!(panic.into_payload().is::<OnPurpose>()),
             Err(JoinError::Aborted) => panic!("nobody aborted it"),
         }
     }

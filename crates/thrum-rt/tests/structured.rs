@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_lite::FutureExt;
 use thrum_rt::sync::MVar;
 use thrum_rt::time::{sleep, timeout};
-use thrum_rt::{JoinError, TaskSet, block_on, scope, spawn, try_scope, yield_now};
+use thrum_rt::{JoinError, Panic, TaskSet, block_on, scope, spawn, try_scope, yield_now};
 
 const FOR_EVER: Duration = Duration::from_secs(3600);
 
@@ -52,10 +52,7 @@ impl Counter {
 async fn panic_of<T>(future: impl Future<Output = T>) -> String {
     match AssertUnwindSafe(future).catch_unwind().await {
         Ok(_) => panic!("no panic"),
-        Err(payload) => JoinError::Panicked(payload)
-            .panic_message()
-            .unwrap()
-            .to_owned(),
+        Err(payload) => Panic::new(payload).message().unwrap().to_owned(),
     }
 }
 

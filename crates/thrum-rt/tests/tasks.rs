@@ -363,3 +363,12 @@ fn the_end_of_a_runtime_drops_a_task_that_another_waits_for() {
     });
     assert_eq!(dropped.load(Ordering::SeqCst), 2);
 }
+
+#[test]
+fn an_error_of_a_task_goes_where_errors_go() {
+    block_on(async {
+        let error = spawn(async { panic!("oh no") }).await.unwrap_err();
+        let error: Box<dyn std::error::Error + Send + Sync> = error.into();
+        assert_eq!(error.to_string(), "the task panicked: oh no");
+    });
+}

@@ -42,8 +42,8 @@ pub use thrum_rt::compat;
 pub use thrum_rt::run_main;
 #[doc(inline)]
 pub use thrum_rt::{
-    AbortHandle, Builder, CancellationToken, Dump, Hog, JoinError, JoinHandle, Metrics, Runtime,
-    Scope, ScopedTask, Shutdown, TaskSet, block_on, blocking, cancel, dump, fs, io, join, metrics,
-    net, pipe, process, race, race_all, scope, select, shutdown, signal, spawn, spawn_named, stdio,
-    sync, task_local, test, time, try_join, try_scope, yield_now,
+    AbortHandle, Builder, CancellationToken, Dump, Hog, JoinError, JoinHandle, Metrics, Panic,
+    Runtime, Scope, ScopedTask, Shutdown, TaskSet, block_on, blocking, cancel, dump, fs, io, join,
+    metrics, net, pipe, process, race, race_all, scope, select, shutdown, signal, spawn,
+    spawn_named, stdio, sync, task_local, test, time, try_join, try_scope, yield_now,
 };

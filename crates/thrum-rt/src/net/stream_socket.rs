@@ -362,7 +362,11 @@ impl<T: sealed::Stream> AsyncWrite for &StreamSocket<T> {
     }
 
     fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(self.shutdown(Shutdown::Write))
+        Poll::Ready(match self.shutdown(Shutdown::Write) {
+            // The peer has reset it: there is nothing left to close.
+            Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),
+            result => result,
+        })
     }
 }
 

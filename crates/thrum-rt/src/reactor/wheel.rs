@@ -35,6 +35,8 @@ struct Level {
     occupied: u64,
     /// The first entry of each slot.
     heads: [Link; SLOTS],
+    /// No entry of the slot is due before this, while there is one. (The one that was may have been removed.)
+    earliest: [u64; SLOTS],
 }
 
 /// A timer, in a doubly linked list of its slot.
@@ -73,6 +75,7 @@ impl Wheel {
             levels: std::array::from_fn(|_| Level {
                 occupied: 0,
                 heads: [Link::NONE; SLOTS],
+                earliest: [0; SLOTS],
             }),
             next_serial: 0,
         }
@@ -119,9 +122,11 @@ impl Wheel {
         (entry.serial == key.serial).then_some(&mut entry.waker)
     }
 
-    /// When [`advance`](Self::advance) has something to do next: a timer is due, or some move down a level.
+    /// When [`advance`](Self::advance) is to be called next: no timer is due before. Timers of the higher levels need not be
+    /// moved down at the time: they are on the way, when the first of them is due.
     pub(super) fn next_ms(&self) -> Option<u64> {
-        self.next_slot().map(|(_, at)| at)
+        let (place, _) = self.next_slot()?;
+        Some(self.levels[place.level as usize].earliest[place.slot as usize])
     }
 
     /// Moves time on and collects the wakers of the timers that are due.
@@ -159,9 +164,14 @@ impl Wheel {
         wakers
     }
 
-    /// Where a deadline belongs, seen from the present. One that is past belongs to the coming millisecond.
+    /// A deadline that is past belongs to the coming millisecond, one that is too far away to the last there is.
+    fn within_reach(&self, at: u64) -> u64 {
+        at.clamp(self.now + 1, self.now + SPAN - 1)
+    }
+
+    /// Where a deadline belongs, seen from the present.
     fn place(&self, at: u64) -> Place {
-        let at = at.clamp(self.now + 1, self.now + SPAN - 1);
+        let at = self.within_reach(at);
         let differing = (at ^ self.now) | (SLOTS as u64 - 1);
         let level = ((63 - differing.leading_zeros()) / SLOT_BITS).min(LEVELS as u32 - 1);
         Place {
@@ -197,10 +207,17 @@ impl Wheel {
     }
 
     fn link(&mut self, index: u32) {
-        let Place { level, slot } = self.entries[index as usize].place;
+        let Entry { at, place, .. } = self.entries[index as usize];
+        let at = self.within_reach(at);
+        let Place { level, slot } = place;
         let level = &mut self.levels[level as usize];
         let head = std::mem::replace(&mut level.heads[slot as usize], Link(index));
         level.occupied |= 1 << slot;
+        let earliest = &mut level.earliest[slot as usize];
+        *earliest = match head {
+            Link::NONE => at,
+            _ => at.min(*earliest),
+        };
         if let Some(head) = head.index() {
             self.entries[head].prev = Link(index);
         }
@@ -317,6 +334,19 @@ mod tests {
                     prop_assert!(wheel > now);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_timer_alone_is_waited_for_once() {
+        let mut wheel = Wheel::new(12_345);
+        for distance in [1, 63, 64, 2_500, 60_000, 3_600_000, 400_000_000] {
+            let at = wheel.now + distance;
+            wheel.insert(at, Waker::noop().clone());
+            assert_eq!(wheel.next_ms(), Some(at), "no wake-up on the way");
+            let mut due = Vec::new();
+            wheel.advance(at, &mut due);
+            assert_eq!(due.len(), 1);
         }
     }
 

@@ -226,7 +226,7 @@ impl Scheduler {
         }
     }
 
-    /// Starts a thread that takes a seat.
+    /// Starts a thread that takes a seat, unless the runtime has ended.
     pub(super) fn start_thread(
         self: &Arc<Self>,
         seat: usize,
@@ -238,7 +238,10 @@ impl Scheduler {
             .ok_or_else(|| io::Error::other("the runtime has as many threads as it may have"))?;
         let scheduler = self.clone();
         let id = member.id;
-        self.standbys.lock().alive += 1;
+        if !self.standbys.enter() {
+            self.members.release(id);
+            return Ok(());
+        }
         let started = std::thread::Builder::new()
             .name(format!("thrum-{id}"))
             .spawn(move || {
@@ -255,6 +258,13 @@ impl Scheduler {
 }
 
 impl Standbys {
+    /// Counts a thread in; false if the runtime has ended, and nobody waits for it any more.
+    fn enter(&self) -> bool {
+        let mut state = self.lock();
+        state.alive += usize::from(!state.ended);
+        !state.ended
+    }
+
     fn leave(&self) {
         self.lock().alive -= 1;
         self.changed.notify_all();
