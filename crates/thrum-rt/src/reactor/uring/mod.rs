@@ -9,10 +9,10 @@
 //! is, if any: completions are run in batches, when the thread waits, and by nobody else. So nothing is received into the reactor's
 //! buffers once a ring is closed whose thread is not in the turn.
 //!
-//! Measured on Linux 6.18, pong on one core, CPU a request next to epoll's: as programs in C 0.92 to 1.0 so bound, 0.98 to
-//! 1.0 with COOP_TASKRUN alone, 2.0 with neither, which interrupts the thread for each completion. The runtime: 0.98 to 1.0.
-//! The system calls that are spared cost about what polling and choosing a buffer cost inside the kernel; sending, which is
-//! the most of it, is the same.
+//! Measured on Linux 6.18, pong on one core, CPU a request next to epoll's in the same minutes: as programs in C 0.91 to 1.02
+//! so bound, about the same with COOP_TASKRUN alone, 2.0 with neither, which interrupts the thread for each completion. The
+//! runtime: 0.89 to 1.01, which is within the noise. The system calls that are spared cost about what polling and choosing a
+//! buffer cost inside the kernel; sending, which is the most of it, is the same.
 //!
 //! # Closing
 //! A request holds its file: a descriptor that is closed while it has one lives on, and its peer would never hear of it. So a
