@@ -83,9 +83,8 @@ impl PipeReader {
     }
 
     pub(crate) fn register(reactor: Arc<Reactor>, fd: OwnedFd) -> io::Result<Self> {
-        rustix::io::ioctl_fionbio(&fd, true)?;
         Ok(Self {
-            io: Registered::new(reactor, fd)?,
+            io: register(reactor, fd)?,
         })
     }
 
@@ -94,9 +93,7 @@ impl PipeReader {
     /// # Errors
     /// Those of epoll_ctl(2).
     pub fn into_fd(self) -> io::Result<OwnedFd> {
-        let fd = self.io.into_inner()?;
-        rustix::io::ioctl_fionbio(&fd, false)?;
-        Ok(fd)
+        into_blocking(self.io)
     }
 
     pub(crate) fn registered(&self) -> &Registered<OwnedFd> {
@@ -176,9 +173,8 @@ impl PipeWriter {
     }
 
     pub(crate) fn register(reactor: Arc<Reactor>, fd: OwnedFd) -> io::Result<Self> {
-        rustix::io::ioctl_fionbio(&fd, true)?;
         Ok(Self {
-            io: Registered::new(reactor, fd)?,
+            io: register(reactor, fd)?,
         })
     }
 
@@ -187,9 +183,7 @@ impl PipeWriter {
     /// # Errors
     /// Those of epoll_ctl(2).
     pub fn into_fd(self) -> io::Result<OwnedFd> {
-        let fd = self.io.into_inner()?;
-        rustix::io::ioctl_fionbio(&fd, false)?;
-        Ok(fd)
+        into_blocking(self.io)
     }
 
     pub(crate) fn registered(&self) -> &Registered<OwnedFd> {
@@ -252,6 +246,17 @@ impl PipeWriter {
 fn open(path: &Path, access: OFlags) -> io::Result<OwnedFd> {
     let flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC;
     Ok(rustix::fs::open(path, flags, Mode::empty())?)
+}
+
+fn register(reactor: Arc<Reactor>, fd: OwnedFd) -> io::Result<Registered<OwnedFd>> {
+    rustix::io::ioctl_fionbio(&fd, true)?;
+    Registered::new(reactor, fd)
+}
+
+fn into_blocking(io: Registered<OwnedFd>) -> io::Result<OwnedFd> {
+    let fd = io.into_inner()?;
+    rustix::io::ioctl_fionbio(&fd, false)?;
+    Ok(fd)
 }
 
 /// A descriptor of another kind could wait for an event that never comes.

@@ -178,6 +178,11 @@ impl Scheduler {
         !self.injector.is_empty()
     }
 
+    /// Whether a task waits in any queue.
+    fn has_tasks(&self) -> bool {
+        self.has_injected() || self.members.iter().any(|member| member.has_tasks())
+    }
+
     /// How many tasks wait in the injector.
     pub(crate) fn injected(&self) -> usize {
         self.injector.len()

@@ -327,7 +327,7 @@ impl Worker {
         scheduler.searching.fetch_add(1, Ordering::SeqCst);
         let found = (0..LINGER).any(|_| {
             std::hint::spin_loop();
-            scheduler.has_injected() || scheduler.members.iter().any(|member| member.has_tasks())
+            scheduler.has_tasks()
         });
         scheduler.searching.fetch_sub(1, Ordering::SeqCst);
         if !found {
@@ -345,10 +345,8 @@ impl Worker {
         let scheduler = &self.scheduler;
         scheduler.sleepers.fall_asleep(seat);
         fence(Ordering::SeqCst);
-        let anything_to_do = scheduler.has_injected()
-            || scheduler.members.iter().any(|member| member.has_tasks())
-            || self.member.is_superseded()
-            || scheduler.has_ended();
+        let anything_to_do =
+            scheduler.has_tasks() || self.member.is_superseded() || scheduler.has_ended();
         if !anything_to_do {
             self.turn(None);
         }
