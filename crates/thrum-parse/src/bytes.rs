@@ -233,7 +233,7 @@ impl<'a> Parser<'a> for TakeWhile {
         if start + run.len() == i.buffer().len() && !(i.is_whole() && run.len() >= self.least) {
             crate::input::examined(run.len());
             i.expected(start + run.len(), || Expected::OneOf(self.set));
-            return Err(i.short(Need::EndOfRun));
+            return Err(i.short_of_run(self.set));
         }
         if run.len() < self.least {
             i.expected(start, || Expected::OneOf(self.set));
@@ -277,7 +277,7 @@ impl<'a> Parser<'a> for SkipWhile {
         if i.is_whole() {
             return Ok(());
         }
-        Err(Stop::Need(Need::EndOfRun))
+        Err(i.short_of_run(self.0))
     }
 }
 

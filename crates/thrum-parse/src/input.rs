@@ -21,6 +21,8 @@ pub struct In<'a> {
     committed: usize,
     whole: bool,
     level: Level,
+    /// What the run is made of that the end of the buffer cut short.
+    run: Option<&'static ByteSet>,
     notes: Option<&'a Notes>,
 }
 
@@ -63,6 +65,7 @@ impl<'a> In<'a> {
             committed: position,
             whole: whole && seen.len() == buffer.len(),
             level,
+            run: None,
             notes: None,
         }
     }
@@ -145,6 +148,22 @@ impl<'a> In<'a> {
         } else {
             Stop::Need(need)
         }
+    }
+
+    /// The answer of a parser that takes a run of the bytes of `set`, for which the buffer ends before the run does:
+    /// [`Need::EndOfRun`], or a failure when nothing more comes. Whoever feeds the grammar need not try it again before a
+    /// byte has come that is not in `set`: see [`In::run_cut_short`].
+    #[inline(always)]
+    pub fn short_of_run(&mut self, set: &'static ByteSet) -> Stop {
+        self.run = Some(set);
+        self.short(Need::EndOfRun)
+    }
+
+    /// After [`Need::EndOfRun`]: the bytes that the run is made of which the end of the buffer cut short, if the parser
+    /// knew them as a set.
+    #[inline(always)]
+    pub fn run_cut_short(&self) -> Option<&'static ByteSet> {
+        self.run
     }
 
     /// The answer of a parser that does not match here.

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use crate::explanation::Expected;
-use crate::stop::{Need, Parsed, Reason};
+use crate::stop::{Parsed, Reason};
 use crate::{ByteSet, In, Parser};
 
 const DIGITS: ByteSet = ByteSet::new().range(b'0', b'9');
@@ -119,7 +119,7 @@ fn digits<T: Unsigned>(i: &mut In<'_>, base: u8, set: &'static ByteSet, most: us
     }
     if i.next_byte().is_none() && (!i.is_whole() || i.position() == start) {
         i.expected(i.position(), || Expected::OneOf(set));
-        return Err(i.short(Need::EndOfRun));
+        return Err(i.short_of_run(set));
     }
     if i.position() == start {
         i.expected(start, || Expected::OneOf(set));
