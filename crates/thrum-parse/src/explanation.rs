@@ -65,6 +65,14 @@ pub struct Explanation {
 /// assert_eq!(explain(byte(b'x'), b"y").unwrap().at, 0);
 /// ```
 pub fn explain(parser: impl for<'a> Parser<'a>, input: &[u8]) -> Option<Explanation> {
+    explain_by(&parser, input)
+}
+
+/// [`explain`] with a parser that stays.
+pub(crate) fn explain_by<P>(parser: &P, input: &[u8]) -> Option<Explanation>
+where
+    P: for<'a> Parser<'a>,
+{
     let notes = Notes::default();
     let stop = parser.parse(&mut In::whole(input).noting(&notes)).err()?;
     Some(Explanation::new(input, stop, notes.0.into_inner()))

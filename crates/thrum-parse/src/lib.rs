@@ -32,6 +32,7 @@
 //! | `number` | [`decimal`], [`hexadecimal`], with overflow an error |
 //! | `parser`, `combine`, `repeat` | [`Parser`] and its adapters; [`choice`], [`dispatch`], [`opt`], [`peek`]; [`many`] |
 //! | `explanation` | [`explain`]: runs a parser that failed once more, to say where, what was expected, and inside what |
+//! | `resume`, `feed` | [`Resume`], [`Feed`]: running a parser over input that arrives in pieces |
 //! | `simd` | scanning runs of bytes 16 or 32 at a time; [`Level`] |
 //! | [`http`] | HTTP/1.1 heads, chunk lines and trailers |
 //!
@@ -56,11 +57,13 @@
 mod bytes;
 mod combine;
 mod explanation;
+mod feed;
 pub mod http;
 mod input;
 mod number;
 mod parser;
 mod repeat;
+mod resume;
 mod set;
 pub mod simd;
 mod stop;
@@ -74,10 +77,12 @@ pub use combine::{
     Value, choice, dispatch, opt, peek,
 };
 pub use explanation::{Expected, Explanation, explain};
+pub use feed::{Fault, Feed};
 pub use input::{In, Span};
 pub use number::{Decimal, Hexadecimal, Unsigned, decimal, hexadecimal};
 pub use parser::Parser;
 pub use repeat::{Many, ManyCount, many, many_count};
+pub use resume::Resume;
 pub use set::ByteSet;
 pub use simd::Level;
 pub use stop::{Need, Parsed, Reason, Stop};
