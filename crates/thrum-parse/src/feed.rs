@@ -141,7 +141,7 @@ impl Fault {
             offset: start + at.unwrap_or(0) as u64,
             reason: reason.unwrap_or(Reason::EndOfInput),
             explanation: explanation()
-                .filter(|explanation| Some(explanation.at) == at)
+                .filter(|said| (Some(said.at), Some(said.reason)) == (at, reason))
                 .map(Box::new),
         }
     }

@@ -3,19 +3,24 @@
 //! | stage | makes |
 //! |---|---|
 //! | [`map`], [`filter`] | other items; fewer items |
-//! | [`lines`] | lines of bytes |
-//! | [`take_bytes`] | the first so many bytes |
+//! | [`lines`], [`split`], [`blocks`] | bytes cut at a byte |
+//! | [`chunks`], [`take_bytes`] | bytes in pieces of one size; the first so many bytes |
+//! | [`parse()`] | values that a parser finds in bytes |
 
 use std::borrow::Cow;
 
 mod items;
 mod lines;
+mod parse;
 mod pipe;
+mod split;
 mod take_bytes;
 
 pub use self::items::{Filter, Map, filter, map};
 pub use self::lines::{Lines, lines};
+pub use self::parse::{Parse, parse};
 pub use self::pipe::{Pipe, Staged, Then};
+pub use self::split::{Blocks, Chunks, Split, blocks, chunks, split};
 pub use self::take_bytes::{TakeBytes, take_bytes};
 use crate::{Named, Result, Sink};
 
