@@ -21,6 +21,8 @@
 //! | [`stage`] | [`Stage`], and what may happen to them: plain code without I/O, before any sink or after any source |
 //! | [`sink`] | [`Sink`], and where they go |
 //! | [`Resumable`] | a source that is read by one sink after the other: parse a head, keep the rest for the body |
+//! | [`Codec`], [`Framed`] | a parser and an encoder on a connection: values one way, values the other way |
+//! | [`adapt`] | to and from the traits of `futures` |
 //! | [`Error`] | what went wrong, and in which stage |
 //!
 //! # How a pipeline runs
@@ -35,7 +37,9 @@
 //! * **Leftovers.** A sink that has enough hands back what it did not use; [`Resumable`] gives it to the next sink.
 #![forbid(unsafe_code)]
 
+pub mod adapt;
 mod error;
+mod framed;
 mod named;
 mod resumable;
 mod run;
@@ -44,6 +48,7 @@ pub mod source;
 pub mod stage;
 
 pub use error::{Cause, Error, Result};
+pub use framed::{Codec, Framed};
 pub use named::Named;
 pub use resumable::Resumable;
 pub use sink::Sink;

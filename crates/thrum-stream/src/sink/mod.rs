@@ -4,7 +4,8 @@
 //! |---|---|
 //! | [`fold`], [`count`], [`head`] | one value |
 //! | [`collect`], [`concat`] | all items, all bytes, up to a limit |
-//! | [`writer`] | how many bytes were written to whatever can be written: sockets, pipes, files |
+//! | [`futures`](futures()) | none: a sink of `futures` |
+//! | [`writer`](writer()) | how many bytes were written to whatever can be written: sockets, pipes, files |
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -14,6 +15,8 @@ mod writer;
 
 pub use self::gather::{Collect, Concat, Count, Fold, Head, collect, concat, count, fold, head};
 pub use self::writer::{Writer, writer};
+use crate::adapt::IntoSink;
+pub use crate::adapt::{FromSink, futures};
 use crate::{Error, Named, Result};
 
 /// Something that takes one item after the other and has a result at the end.
@@ -67,6 +70,14 @@ pub trait Sink<I: Send>: Send {
     {
         let _ = error;
         async {}
+    }
+
+    /// A sink of `futures`. It does not know when this one has enough.
+    fn into_futures<'a>(self) -> IntoSink<'a, Self, Self::Output>
+    where
+        Self: Sized,
+    {
+        IntoSink::new(self)
     }
 
     /// The same with a name of your own in its errors.

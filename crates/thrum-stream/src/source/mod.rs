@@ -2,17 +2,23 @@
 //!
 //! | source | gives |
 //! |---|---|
-//! | [`iter`] | what an iterator gives |
-//! | [`reader`] | bytes from whatever can be read: sockets, pipes, files, slices |
+//! | [`iter`](iter()) | what an iterator gives |
+//! | [`stream`](stream()) | what a stream of `futures` gives |
+//! | [`reader`](reader()) | bytes from whatever can be read: sockets, pipes, files, slices |
 
 use std::borrow::Cow;
 use std::future::Future;
+
+use bytes::Bytes;
+use futures_core::Stream;
 
 mod items;
 mod reader;
 
 pub use self::items::{Iter, iter};
 pub use self::reader::{Reader, reader};
+use crate::adapt::{self, IntoReader};
+pub use crate::adapt::{FromStream, stream};
 use crate::stage::Pipe;
 use crate::{Named, Result, Resumable, Sink, Stage, run};
 
@@ -69,6 +75,35 @@ pub trait Source: Send {
         Self: Sized,
     {
         Resumable::new(self)
+    }
+
+    /// A stream of `futures`. After the end the source is closed; if that fails, its error comes last.
+    fn into_stream(self) -> impl Stream<Item = Result<Self::Item>> + Send
+    where
+        Self: Sized,
+    {
+        adapt::into_stream(self)
+    }
+
+    /// Something to read the bytes from.
+    ///
+    /// ```
+    /// use thrum_rt::io::AsyncReadExt;
+    /// use thrum_stream::{Source, source};
+    ///
+    /// # thrum_rt::block_on(async {
+    /// let pieces = source::iter([b"one, ".as_slice(), b"two"]).pipe(thrum_stream::stage::map(bytes::Bytes::from));
+    /// let mut text = String::new();
+    /// pieces.into_reader().read_to_string(&mut text).await?;
+    /// assert_eq!(text, "one, two");
+    /// # std::io::Result::Ok(())
+    /// # }).unwrap();
+    /// ```
+    fn into_reader<'a>(self) -> IntoReader<'a>
+    where
+        Self: Source<Item = Bytes> + Sized + 'a,
+    {
+        IntoReader::new(self)
     }
 
     /// The same with a name of your own in its errors.
