@@ -34,7 +34,7 @@ fuzz_target!(|input: &[u8]| {
     assert_eq!(whole, pieces, "cut {cut}");
     if let Ok((consumed, head)) = whole {
         check(&bytes[..consumed], &head);
-    } else if let Some(said) = explain_head(bytes, LIMITS) {
+    } else if let Some(said) = explain_head::<RequestHead>(bytes, LIMITS) {
         assert!(said.at <= bytes.len());
         assert!(!said.to_string().is_empty());
     }
