@@ -51,7 +51,7 @@ pub enum Status {
 /// [`CgiHead`](super::CgiHead). There are no others.
 pub trait Head: Grammar {}
 
-/// Reads heads from a buffer that grows.
+/// Reads heads from a buffer that grows, of whichever kind of [`Head`] it is given.
 ///
 /// Call [`parse`](HeadParser::parse) whenever the buffer has grown. It reads each line once it is complete and
 /// remembers how far it came, so that every byte is passed over at most twice, even when they come one by one.
