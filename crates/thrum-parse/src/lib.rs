@@ -34,7 +34,7 @@
 //! | `explanation` | [`explain`]: runs a parser that failed once more, to say where, what was expected, and inside what |
 //! | `resume`, `feed` | [`Resume`], [`Feed`]: running a parser over input that arrives in pieces |
 //! | `simd` | scanning runs of bytes 16 or 32 at a time; [`Level`] |
-//! | [`http`] | HTTP/1.1 heads, chunk lines and trailers |
+//! | [`http`] | HTTP/1.1 request and response heads, chunk lines and trailers; CGI response heads |
 //!
 //! # Input that arrives in pieces
 //! Whether more may come is a property of the input ([`In::whole`], [`In::partial`]), never of the parser. A grammar
