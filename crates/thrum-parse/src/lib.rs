@@ -34,6 +34,8 @@
 //! | `explanation` | [`explain`]: runs a parser that failed once more, to say where, what was expected, and inside what |
 //! | `simd` | scanning runs of bytes 16 or 32 at a time; [`Level`] |
 //! | [`http`] | HTTP/1.1 heads, chunk lines and trailers |
+//! | [`json`] | JSON, whole or in pieces |
+//! | [`log_line`] | lines of an access log, Common and Combined |
 //!
 //! # Input that arrives in pieces
 //! Whether more may come is a property of the input ([`In::whole`], [`In::partial`]), never of the parser. A grammar
@@ -58,6 +60,8 @@ mod combine;
 mod explanation;
 pub mod http;
 mod input;
+pub mod json;
+pub mod log_line;
 mod number;
 mod parser;
 mod repeat;
