@@ -27,7 +27,7 @@ fn main() {
         let count = rate(&log, |log| {
             let mut counts = HashMap::<_, u64>::new();
             for entry in Entries::new(log, true).flatten() {
-                if let Some(request) = entry.request {
+                if let Some(request) = entry.request_line() {
                     *counts.entry(request.target).or_default() += 1;
                 }
             }

@@ -1,7 +1,7 @@
 //! The grammar of a line.
 
-use super::time::time;
-use super::{Entry, FIELD_BYTES, Request};
+use super::time::Time;
+use super::{Entry, FIELD_BYTES};
 use crate::stop::Parsed;
 use crate::{ByteSet, In, Parser, Reason, byte, decimal, satisfy, tag, take_while, take_while1};
 
@@ -19,23 +19,29 @@ pub fn entry<'a>(i: &mut In<'a>) -> Parsed<Entry<'a>> {
     let field = take_while1(&FIELD).up_to(FIELD_BYTES, Reason::TooLong);
     let host = field.context("a host").parse(i)?;
     byte(b' ').parse(i)?;
-    let ident = field.context("an identity").parse(i)?;
+    // Nearly always both are absent.
+    let (ident, user) = if let Some(b"- - [") = i.next_bytes() {
+        i.consume(4);
+        (None, None)
+    } else {
+        let ident = field.context("an identity").parse(i)?;
+        byte(b' ').parse(i)?;
+        (present(ident), present(User.context("a user").parse(i)?))
+    };
+    let time = Time.context("a time").parse(i)?;
     byte(b' ').parse(i)?;
-    let user = user.context("a user").parse(i)?;
-    let time = time.context("a time").parse(i)?;
-    byte(b' ').parse(i)?;
-    let request_text = quoted.context("a request").parse(i)?;
+    let request = Quoted.context("a request").parse(i)?;
     byte(b' ').parse(i)?;
     let status = decimal::<u16>().try_map(status).context("a status");
     let status = status.parse(i)?;
     byte(b' ').parse(i)?;
-    let bytes = size.context("a size").parse(i)?;
+    let bytes = Size.context("a size").parse(i)?;
     let (mut referer, mut user_agent, mut more) = (None, None, &b""[..]);
     if i.next_byte() == Some(b' ') {
         i.consume(1);
-        referer = present(quoted.context("a referer").parse(i)?);
+        referer = present(Quoted.context("a referer").parse(i)?);
         byte(b' ').parse(i)?;
-        user_agent = present(quoted.context("a user agent").parse(i)?);
+        user_agent = present(Quoted.context("a user agent").parse(i)?);
         if i.next_byte() == Some(b' ') {
             i.consume(1);
             let rest = take_while(&LINE).up_to(FIELD_BYTES, Reason::TooLong);
@@ -45,11 +51,10 @@ pub fn entry<'a>(i: &mut In<'a>) -> Parsed<Entry<'a>> {
     end_of_line(i)?;
     Ok(Entry {
         host,
-        ident: present(ident),
-        user: present(user),
+        ident,
+        user,
         time,
-        request_text,
-        request: request(request_text),
+        request,
         status,
         bytes,
         referer,
@@ -59,65 +64,49 @@ pub fn entry<'a>(i: &mut In<'a>) -> Parsed<Entry<'a>> {
 }
 
 /// All up to the bracket that opens the time, with the spaces that a user's name may have.
-#[inline(always)]
-fn user<'a>(i: &mut In<'a>) -> Parsed<&'a [u8]> {
-    let start = i.position();
-    loop {
-        let left = FIELD_BYTES - (i.position() - start).min(FIELD_BYTES);
-        let field = take_while(&FIELD).up_to(left, Reason::TooLong);
-        field.parse(i)?;
-        let user = i.slice_from(start);
-        byte(b' ').parse(i)?;
-        if i.next_byte().is_none_or(|next| next == b'[') {
-            return Ok(user);
+struct User;
+
+impl<'a> Parser<'a> for User {
+    type Output = &'a [u8];
+
+    #[inline(always)]
+    fn parse(&self, i: &mut In<'a>) -> Parsed<&'a [u8]> {
+        let start = i.position();
+        loop {
+            let left = FIELD_BYTES - (i.position() - start).min(FIELD_BYTES);
+            let field = take_while(&FIELD).up_to(left, Reason::TooLong);
+            field.parse(i)?;
+            let user = i.slice_from(start);
+            byte(b' ').parse(i)?;
+            if i.next_byte().is_none_or(|next| next == b'[') {
+                return Ok(user);
+            }
         }
     }
 }
 
 /// A field in quotes, without them. A backslash takes the byte behind it along.
-#[inline(always)]
-fn quoted<'a>(i: &mut In<'a>) -> Parsed<&'a [u8]> {
-    byte(b'"').parse(i)?;
-    let start = i.position();
-    loop {
-        let left = FIELD_BYTES - (i.position() - start).min(FIELD_BYTES);
-        let plain = take_while(&QUOTED).up_to(left, Reason::TooLong);
-        plain.parse(i)?;
-        if i.next_byte() != Some(b'\\') {
-            break;
+struct Quoted;
+
+impl<'a> Parser<'a> for Quoted {
+    type Output = &'a [u8];
+
+    #[inline(always)]
+    fn parse(&self, i: &mut In<'a>) -> Parsed<&'a [u8]> {
+        byte(b'"').parse(i)?;
+        let start = i.position();
+        loop {
+            let left = FIELD_BYTES - (i.position() - start).min(FIELD_BYTES);
+            let plain = take_while(&QUOTED).up_to(left, Reason::TooLong);
+            plain.parse(i)?;
+            if i.next_byte() != Some(b'\\') {
+                break;
+            }
+            (byte(b'\\'), satisfy(&LINE)).parse(i)?;
         }
-        (byte(b'\\'), satisfy(&LINE)).parse(i)?;
-    }
-    let text = i.slice_from(start);
-    byte(b'"').parse(i)?;
-    Ok(text)
-}
-
-/// A request line has a method at least, and a target.
-#[inline(always)]
-fn request(text: &[u8]) -> Option<Request<'_>> {
-    let at = text.iter().take(32).position(|&byte| byte == b' ')?;
-    let (method, rest) = (&text[..at], &text[at + 1..]);
-    if method.is_empty() || rest.is_empty() {
-        return None;
-    }
-    let (target, version) = match rest.split_last_chunk::<9>() {
-        Some((target, version)) if version.starts_with(b" HTTP/") => (target, &version[1..]),
-        _ => other_version(rest),
-    };
-    Some(Request {
-        method,
-        target,
-        version,
-    })
-}
-
-/// `HTTP/2`, or none.
-#[cold]
-fn other_version(rest: &[u8]) -> (&[u8], &[u8]) {
-    match memchr::memrchr(b' ', rest) {
-        Some(at) if rest[at + 1..].starts_with(b"HTTP/") => (&rest[..at], &rest[at + 1..]),
-        _ => (rest, b""),
+        let text = i.slice_from(start);
+        byte(b'"').parse(i)?;
+        Ok(text)
     }
 }
 
@@ -126,13 +115,20 @@ fn status(status: u16) -> Result<u16, Reason> {
     (status < 1000).then_some(status).ok_or(Reason::Rejected)
 }
 
-#[inline(always)]
-fn size(i: &mut In<'_>) -> Parsed<Option<u64>> {
-    if i.next_byte() == Some(b'-') {
-        i.consume(1);
-        return Ok(None);
+/// Digits, or a dash.
+struct Size;
+
+impl<'a> Parser<'a> for Size {
+    type Output = Option<u64>;
+
+    #[inline(always)]
+    fn parse(&self, i: &mut In<'a>) -> Parsed<Option<u64>> {
+        if i.next_byte() == Some(b'-') {
+            i.consume(1);
+            return Ok(None);
+        }
+        decimal::<u64>().parse(i).map(Some)
     }
-    decimal::<u64>().parse(i).map(Some)
 }
 
 #[inline(always)]

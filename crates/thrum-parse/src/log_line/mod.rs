@@ -10,7 +10,7 @@
 //! let log = b"192.0.2.7 - - [21/Nov/2026:02:07:00 +0000] \"GET /x HTTP/1.1\" 200 612 \"-\" \"curl/8.5\"\n";
 //! for entry in Entries::new(log, true) {
 //!     let entry = entry.unwrap();
-//!     assert_eq!(entry.request.unwrap().target, b"/x");
+//!     assert_eq!(entry.request_line().unwrap().target, b"/x");
 //!     assert_eq!((entry.time, entry.status, entry.bytes), (1_795_226_820, 200, Some(612)));
 //! }
 //! ```
@@ -41,10 +41,8 @@ pub struct Entry<'a> {
     pub user: Option<&'a [u8]>,
     /// When the request came, in seconds since 1970 UTC.
     pub time: i64,
-    /// The request line as it was written, whatever it is.
-    pub request_text: &'a [u8],
-    /// Its parts, if it has any.
-    pub request: Option<Request<'a>>,
+    /// The request line as it was written, whatever it is: [`request_line`](Entry::request_line) takes it apart.
+    pub request: &'a [u8],
     /// The status; 0 where the server sent none.
     pub status: u16,
     /// Bytes of the body that was sent.
@@ -59,7 +57,7 @@ pub struct Entry<'a> {
 
 /// A request line, taken apart: the method before its first space, the version behind its last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request<'a> {
+pub struct RequestLine<'a> {
     /// The method.
     pub method: &'a [u8],
     /// The target. It has spaces if the client sent some.
@@ -85,6 +83,31 @@ pub struct Entries<'a> {
 pub struct BadLine<'a> {
     /// The line, without its end.
     pub line: &'a [u8],
+}
+
+impl<'a> Entry<'a> {
+    /// The parts of the request line: a method at least, and a target. Other things that clients send have none.
+    #[inline]
+    pub fn request_line(&self) -> Option<RequestLine<'a>> {
+        let at = self
+            .request
+            .iter()
+            .take(32)
+            .position(|&byte| byte == b' ')?;
+        let (method, rest) = (&self.request[..at], &self.request[at + 1..]);
+        if method.is_empty() || rest.is_empty() {
+            return None;
+        }
+        let (target, version) = match rest.split_last_chunk::<9>() {
+            Some((target, version)) if version.starts_with(b" HTTP/") => (target, &version[1..]),
+            _ => other_version(rest),
+        };
+        Some(RequestLine {
+            method,
+            target,
+            version,
+        })
+    }
 }
 
 impl<'a> Entries<'a> {
@@ -133,21 +156,21 @@ impl<'a> Iterator for Entries<'a> {
             return None;
         }
         let (eof, level) = (self.eof, self.level);
-        let (parsed, length) = simd::run_at(
+        simd::run_at(
             level,
             #[inline(always)]
             |level| {
                 let mut i = In::starting(rest, 0, eof, level);
-                (entry(&mut i), i.position())
+                // An entry is large: it is made where the caller wants it.
+                match entry(&mut i) {
+                    Ok(entry) => {
+                        self.consumed += i.position();
+                        Some(Ok(entry))
+                    }
+                    Err(_) => self.bad_line(rest),
+                }
             },
-        );
-        match parsed {
-            Ok(entry) => {
-                self.consumed += length;
-                Some(Ok(entry))
-            }
-            Err(_) => self.bad_line(rest),
-        }
+        )
     }
 }
 
@@ -207,4 +230,13 @@ pub fn unescaped(field: &[u8]) -> Cow<'_, [u8]> {
 
 fn hex(digit: u8) -> Option<u8> {
     char::from(digit).to_digit(16).map(|digit| digit as u8)
+}
+
+/// `HTTP/2`, or none.
+#[cold]
+fn other_version(rest: &[u8]) -> (&[u8], &[u8]) {
+    match memchr::memrchr(b' ', rest) {
+        Some(at) if rest[at + 1..].starts_with(b"HTTP/") => (&rest[..at], &rest[at + 1..]),
+        _ => (rest, b""),
+    }
 }

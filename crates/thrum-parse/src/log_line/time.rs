@@ -2,29 +2,36 @@
 
 use crate::explanation::Expected;
 use crate::stop::{Need, Parsed, Stop};
-use crate::{In, Reason};
+use crate::{In, Parser, Reason};
 
 /// What the time looks like: no byte of it is below that of the first picture or above that of the second.
 const TIME_LEAST: &[u8; 28] = b"[00/Aaa/0000:00:00:00 +0000]";
 const TIME_MOST: &[u8; 28] = b"[39/Szz/9999:29:59:69 -1959]";
 
 /// `[day/month/year:hour:minute:second zone]`
-#[inline(always)]
-pub(super) fn time(i: &mut In<'_>) -> Parsed<i64> {
-    let Some(text) = i.next_bytes() else {
-        return Err(time_short(i, i.rest()));
-    };
-    // A fold without an early exit becomes a handful of vector instructions.
-    let fits =
-        |fits, (at, &byte): (usize, &u8)| fits & (byte >= TIME_LEAST[at]) & (byte <= TIME_MOST[at]);
-    if !text.iter().enumerate().fold(true, fits) {
-        return Err(time_short(i, text));
+pub(super) struct Time;
+
+impl<'a> Parser<'a> for Time {
+    type Output = i64;
+
+    #[inline(always)]
+    fn parse(&self, i: &mut In<'a>) -> Parsed<i64> {
+        let Some(text) = i.next_bytes() else {
+            return Err(time_short(i, i.rest()));
+        };
+        // A fold without an early exit becomes a handful of vector instructions.
+        let fits = |fits, (at, &byte): (usize, &u8)| {
+            fits & (byte >= TIME_LEAST[at]) & (byte <= TIME_MOST[at])
+        };
+        if !text.iter().enumerate().fold(true, fits) {
+            return Err(time_short(i, text));
+        }
+        let Some(seconds) = seconds(text) else {
+            return Err(i.fail(Reason::Rejected));
+        };
+        i.consume(text.len());
+        Ok(seconds)
     }
-    let Some(seconds) = seconds(text) else {
-        return Err(i.fail(Reason::Rejected));
-    };
-    i.consume(text.len());
-    Ok(seconds)
 }
 
 /// The time where `text` is not all of it, or has a byte that does not fit.
@@ -48,21 +55,7 @@ fn seconds(text: &[u8; 28]) -> Option<i64> {
     let two = |at: usize| i64::from(text[at] & 15) * 10 + i64::from(text[at + 1] & 15);
     let (day, year) = (two(1), two(8) * 100 + two(10));
     let (hour, minute, second) = (two(13), two(16), two(19));
-    let month = match &text[4..7] {
-        b"Jan" => 1,
-        b"Feb" => 2,
-        b"Mar" => 3,
-        b"Apr" => 4,
-        b"May" => 5,
-        b"Jun" => 6,
-        b"Jul" => 7,
-        b"Aug" => 8,
-        b"Sep" => 9,
-        b"Oct" => 10,
-        b"Nov" => 11,
-        b"Dec" => 12,
-        _ => return None,
-    };
+    let month = month([text[4], text[5], text[6]])?;
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let days = match month {
         2 => 28 + i64::from(leap),
@@ -80,6 +73,29 @@ fn seconds(text: &[u8; 28]) -> Option<i64> {
     let zone = east * (two(23) * 60 + two(25)) * 60;
     Some(days_since_1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - zone)
 }
+
+/// One table look-up, by a sum that differs for all twelve names.
+#[inline(always)]
+fn month(name: [u8; 3]) -> Option<i64> {
+    let (number, expected) = MONTHS[month_slot(name)];
+    (name == expected).then_some(number)
+}
+
+const fn month_slot(name: [u8; 3]) -> usize {
+    (name[1] as usize + name[2] as usize) % 32
+}
+
+static MONTHS: [(i64, [u8; 3]); 32] = {
+    let names = *b"JanFebMarAprMayJunJulAugSepOctNovDec";
+    let mut months = [(0, [0; 3]); 32];
+    let mut at = 0;
+    while at < 12 {
+        let name = [names[3 * at], names[3 * at + 1], names[3 * at + 2]];
+        months[month_slot(name)] = (at as i64 + 1, name);
+        at += 1;
+    }
+    months
+};
 
 /// By Howard Hinnant's `days_from_civil`: years begin in March, so that the leap day is the last of one.
 #[inline(always)]
