@@ -35,6 +35,8 @@
 //! | `resume`, `feed` | [`Resume`], [`Feed`]: running a parser over input that arrives in pieces |
 //! | `simd` | scanning runs of bytes 16 or 32 at a time; [`Level`] |
 //! | [`http`] | HTTP/1.1 request and response heads, chunk lines and trailers; CGI response heads |
+//! | [`json`] | JSON, whole or in pieces |
+//! | [`log_line`] | lines of an access log, Common and Combined |
 //!
 //! # Input that arrives in pieces
 //! Whether more may come is a property of the input ([`In::whole`], [`In::partial`]), never of the parser. A grammar
@@ -60,6 +62,8 @@ mod explanation;
 mod feed;
 pub mod http;
 mod input;
+pub mod json;
+pub mod log_line;
 mod number;
 mod parser;
 mod repeat;
