@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::explanation::explain_by;
-use crate::{Explanation, Parser, Reason, Resume};
+use crate::explanation::explained;
+use crate::{Explanation, In, Parser, Reason, Resume};
 
 /// A buffer that grows as input comes, and shrinks as values are taken off its front.
 ///
@@ -96,7 +96,7 @@ impl Feed {
             Err(stop) => {
                 let start = self.gone + self.start as u64;
                 Err(Fault::new(start, stop.at(), stop.reason(), || {
-                    explain_by(parser, rest)
+                    explained(parser, In::whole(rest)).err()
                 }))
             }
         }
@@ -135,14 +135,13 @@ impl Fault {
         start: u64,
         at: Option<usize>,
         reason: Option<Reason>,
-        explanation: impl FnOnce() -> Option<Explanation>,
+        explanation: impl FnOnce() -> Option<Box<Explanation>>,
     ) -> Self {
         Fault {
             offset: start + at.unwrap_or(0) as u64,
             reason: reason.unwrap_or(Reason::EndOfInput),
             explanation: explanation()
-                .filter(|said| (Some(said.at), Some(said.reason)) == (at, reason))
-                .map(Box::new),
+                .filter(|said| (Some(said.at), Some(said.reason)) == (at, reason)),
         }
     }
 }

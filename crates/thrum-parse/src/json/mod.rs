@@ -41,7 +41,7 @@ use grammar::State;
 ///
 /// # Errors
 /// What is wrong with it, and where.
-pub fn parse(input: &[u8]) -> Result<Value, Explanation> {
+pub fn parse(input: &[u8]) -> Result<Value, Box<Explanation>> {
     parse_within(input, Limits::default())
 }
 
@@ -49,14 +49,16 @@ pub fn parse(input: &[u8]) -> Result<Value, Explanation> {
 ///
 /// # Errors
 /// What is wrong with it, and where.
-pub fn parse_within(input: &[u8], limits: Limits) -> Result<Value, Explanation> {
+pub fn parse_within(input: &[u8], limits: Limits) -> Result<Value, Box<Explanation>> {
     fn check(limits: Limits) -> impl Fn(&mut In<'_>) -> Parsed<()> {
         move |i| grammar::json_text(i, &mut State::new(limits), |_| {})
     }
     match value_at(Level::best(), input, limits) {
         Ok(value) => Ok(value),
         // What failed once fails again: the grammar depends on nothing but its input.
-        Err(_) => Err(explain(check(limits), input).expect("it fails as before")),
+        Err(_) => Err(explain(check(limits), input)
+            .expect("it fails as before")
+            .into()),
     }
 }
 
