@@ -35,6 +35,7 @@
 //! * **Leftovers.** A sink that has enough hands back what it did not use; [`Resumable`] gives it to the next sink.
 #![forbid(unsafe_code)]
 
+mod child;
 mod error;
 mod named;
 mod resumable;
@@ -43,6 +44,7 @@ pub mod sink;
 pub mod source;
 pub mod stage;
 
+pub use child::ProcessFailed;
 pub use error::{Cause, Error, Result};
 pub use named::Named;
 pub use resumable::Resumable;
