@@ -74,6 +74,14 @@ impl Error {
         )
     }
 
+    /// An I/O error with what it is about, a path or a program, in its text.
+    pub(crate) fn about(stage: &'static str, what: impl fmt::Display, error: io::Error) -> Self {
+        Error::new(
+            stage,
+            io::Error::new(error.kind(), format!("{what}: {error}")),
+        )
+    }
+
     /// The name of the source, stage or sink.
     pub fn stage(&self) -> &str {
         &self.0.stage

@@ -38,6 +38,7 @@
 #![forbid(unsafe_code)]
 
 pub mod adapt;
+mod child;
 mod error;
 mod framed;
 mod named;
@@ -47,6 +48,7 @@ pub mod sink;
 pub mod source;
 pub mod stage;
 
+pub use child::ProcessFailed;
 pub use error::{Cause, Error, Result};
 pub use framed::{Codec, Framed};
 pub use named::Named;

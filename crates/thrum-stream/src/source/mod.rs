@@ -2,9 +2,13 @@
 //!
 //! | source | gives |
 //! |---|---|
-//! | [`iter`](iter()) | what an iterator gives |
 //! | [`stream`](stream()) | what a stream of `futures` gives |
-//! | [`reader`](reader()) | bytes from whatever can be read: sockets, pipes, files, slices |
+//! | [`iter`], [`try_iter`], [`once`], [`empty`] | what an iterator gives; one item; none |
+//! | [`unfold`] | what an asynchronous function gives |
+//! | [`reader`] | bytes from whatever can be read: sockets, pipes, slices |
+//! | [`file`], [`file_range`] | bytes of a file or a part of it |
+//! | [`process`] | what a child process writes |
+//! | [`channel`] | what other tasks send |
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -12,11 +16,20 @@ use std::future::Future;
 use bytes::Bytes;
 use futures_core::Stream;
 
+mod buffers;
+mod channel;
+mod file;
 mod items;
+mod process;
 mod reader;
+mod unfold;
 
-pub use self::items::{Iter, iter};
+pub use self::channel::{Channel, channel};
+pub use self::file::{File, file, file_range};
+pub use self::items::{Iter, TryIter, empty, iter, once, try_iter};
+pub use self::process::{Process, process};
 pub use self::reader::{Reader, reader};
+pub use self::unfold::{Unfold, unfold};
 use crate::adapt::{self, IntoReader};
 pub use crate::adapt::{FromStream, stream};
 use crate::stage::Pipe;
