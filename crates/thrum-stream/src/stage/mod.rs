@@ -6,22 +6,49 @@
 //! | [`lines`], [`split`], [`blocks`] | bytes cut at a byte |
 //! | [`chunks`], [`take_bytes`] | bytes in pieces of one size; the first so many bytes |
 //! | [`parse()`] | values that a parser finds in bytes |
+//! | `compress::`, `decompress::` | gzip, zlib, deflate, Zstandard and Brotli; features `gzip`, `zstd`, `brotli` |
+//! | `decode`, `encode`, `text_lines` | text of bytes in any encoding, and back; feature `encoding` |
 
 use std::borrow::Cow;
 
+#[cfg(any(feature = "brotli", feature = "gzip", feature = "zstd"))]
+mod coding;
+#[cfg(any(feature = "brotli", feature = "gzip", feature = "zstd"))]
+pub mod compress;
+#[cfg(feature = "encoding")]
+mod decode;
+#[cfg(any(feature = "brotli", feature = "gzip", feature = "zstd"))]
+pub mod decompress;
+#[cfg(feature = "encoding")]
+mod encode;
 mod items;
 mod lines;
 mod parse;
 mod pipe;
+#[cfg(any(
+    feature = "brotli",
+    feature = "encoding",
+    feature = "gzip",
+    feature = "zstd"
+))]
+mod prefix;
 mod split;
 mod take_bytes;
+#[cfg(feature = "encoding")]
+mod text_lines;
 
+#[cfg(feature = "encoding")]
+pub use self::decode::{Bom, Decode, decode};
+#[cfg(feature = "encoding")]
+pub use self::encode::{Encode, encode};
 pub use self::items::{Filter, Map, filter, map};
 pub use self::lines::{Lines, lines};
 pub use self::parse::{Parse, parse};
 pub use self::pipe::{Pipe, Staged, Then};
 pub use self::split::{Blocks, Chunks, Split, blocks, chunks, split};
 pub use self::take_bytes::{TakeBytes, take_bytes};
+#[cfg(feature = "encoding")]
+pub use self::text_lines::text_lines;
 use crate::{Named, Result, Sink};
 
 /// Something that makes items of items: plain code that knows nothing of tasks or I/O. It takes an item of its [`Input`]
