@@ -5,18 +5,38 @@
 //! | [`map`], [`filter`] | other items; fewer items |
 //! | [`lines`] | lines of bytes |
 //! | [`take_bytes`] | the first so many bytes |
+//! | [`try_map`], [`filter_map`], [`flat_map`], [`scan`] | other items: or an error; some or none; several; with a state |
+//! | [`take`], [`take_while`], [`skip`], [`skip_while`] | the first items; all but those |
+//! | [`batch`], [`window`] | groups; each with those before it |
+//! | [`dedup`], [`intersperse`], [`enumerate`] | without repetitions; with separators; with numbers |
+//! | [`inspect`], [`Tally`], [`hash`] | the same items, seen, counted, hashed |
 
 use std::borrow::Cow;
 
+mod group;
+mod hash;
 mod items;
 mod lines;
+mod neighbors;
 mod pipe;
+mod take;
 mod take_bytes;
+mod tally;
+mod transform;
 
+pub use self::group::{Batch, Window, batch, window};
+pub use self::hash::{Hash, hash};
 pub use self::items::{Filter, Map, filter, map};
 pub use self::lines::{Lines, lines};
+pub use self::neighbors::{Dedup, Intersperse, dedup, intersperse};
 pub use self::pipe::{Pipe, Staged, Then};
+pub use self::take::{Skip, SkipWhile, Take, TakeWhile, skip, skip_while, take, take_while};
 pub use self::take_bytes::{TakeBytes, take_bytes};
+pub use self::tally::{Tallied, Tally};
+pub use self::transform::{
+    Enumerate, FilterMap, FlatMap, Inspect, Scan, TryMap, enumerate, filter_map, flat_map, inspect,
+    scan, try_map,
+};
 use crate::{Named, Result, Sink};
 
 /// Something that makes items of items: plain code that knows nothing of tasks or I/O. It takes an item of its [`Input`]
