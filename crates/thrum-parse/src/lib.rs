@@ -42,8 +42,11 @@
 //! | `window` | [`within`], [`length_prefixed`], [`length_value`] |
 //! | `outcome` | [`run()`]: a value, what is needed, or what is wrong in words |
 //! | `explanation` | [`explain`]: runs a parser that failed once more, to say where, what was expected, and inside what |
+//! | `resume`, `feed` | [`Resume`], [`Feed`]: running a parser over input that arrives in pieces |
 //! | `simd` | scanning runs of bytes 16 or 32 at a time; [`Level`] |
-//! | [`http`] | HTTP/1.1 heads, chunk lines and trailers |
+//! | [`http`] | HTTP/1.1 request and response heads, chunk lines and trailers; CGI response heads |
+//! | [`json`] | JSON, whole or in pieces |
+//! | [`log_line`] | lines of an access log, Common and Combined |
 //!
 //! # Input that arrives in pieces
 //! Whether more may come is a property of the input ([`In::whole`], [`In::partial`]), never of the parser. A grammar
@@ -68,13 +71,17 @@ mod bytes;
 pub mod class;
 mod combine;
 mod explanation;
+mod feed;
 mod float;
 pub mod http;
 mod input;
+pub mod json;
+pub mod log_line;
 mod number;
 mod outcome;
 mod parser;
 mod repeat;
+mod resume;
 mod run;
 mod set;
 pub mod simd;
@@ -99,6 +106,7 @@ pub use combine::{
     preceded, separated_pair, terminated,
 };
 pub use explanation::{Expected, Explanation, explain, explain_partial};
+pub use feed::{Fault, Feed};
 pub use float::{Float, FloatOf, Scientific, float, scientific};
 pub use input::{In, Span};
 pub use number::{Digits, Integer, Signed, binary, decimal, hexadecimal, octal, signed};
@@ -108,6 +116,7 @@ pub use repeat::{
     Count, Fold, Many, ManyCount, ManyTill, Repeat, Repetition, SepBy, count, many, many_count,
     many_till, sep_by, sep_end_by,
 };
+pub use resume::Resume;
 pub use run::{
     Scan, ScanState, SkipWhile, TakeWhile, scan, skip_while, skip_while1, take_till, take_till1,
     take_while, take_while1,
