@@ -13,6 +13,8 @@ pub trait Integer: Copy {
     const ZERO: Self;
     /// The largest of them.
     const MAX: u128;
+    /// Whether there are any below zero.
+    const SIGNED: bool;
 
     /// `self * base`, and `digit` more or less, which the caller knows to be in range.
     fn push(self, base: u8, digit: u8, negative: bool) -> Self;
@@ -26,6 +28,7 @@ macro_rules! integer {
         impl Integer for $number {
             const ZERO: Self = 0;
             const MAX: u128 = <$number>::MAX as u128;
+            const SIGNED: bool = <$number>::MIN != 0;
 
             #[inline(always)]
             fn push(self, base: u8, digit: u8, negative: bool) -> Self {
@@ -177,7 +180,11 @@ fn number<T: Integer, const BASE: u8>(i: &mut In<'_>, most: usize, negative: boo
     let mut number = T::ZERO;
     let mut count = 0;
     // So few digits fit, whichever they are.
-    let fitting = const { fitting(T::MAX, BASE) }.min(most);
+    let fitting = if negative && !T::SIGNED {
+        0
+    } else {
+        const { fitting(T::MAX, BASE) }.min(most)
+    };
     while count < fitting
         && let Some(digit) = rest.get(count).and_then(|&byte| digit::<BASE>(byte))
     {
