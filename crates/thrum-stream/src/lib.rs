@@ -21,7 +21,7 @@
 //! | [`stage`] | [`Stage`], and what may happen to them: plain code without I/O, before any sink or after any source |
 //! | [`sink`] | [`Sink`], and where they go |
 //! | [`Resumable`] | a source that is read by one sink after the other: parse a head, keep the rest for the body |
-//! | [`Error`] | what went wrong, and in which stage |
+//! | [`Error`], [`ProcessFailed`] | what went wrong, and in which stage |
 //!
 //! # How a pipeline runs
 //! * **In one task.** [`Source::run`] takes an item, pushes it through the stages into the sink, and takes the next one
