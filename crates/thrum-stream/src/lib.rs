@@ -23,7 +23,7 @@
 //! | [`Resumable`] | a source that is read by one sink after the other: parse a head, keep the rest for the body |
 //! | [`Codec`], [`Framed`] | a parser and an encoder on a connection: values one way, values the other way |
 //! | [`adapt`] | to and from the traits of `futures` |
-//! | [`Error`] | what went wrong, and in which stage |
+//! | [`Error`], [`ProcessFailed`] | what went wrong, and in which stage |
 //!
 //! # How a pipeline runs
 //! * **In one task.** [`Source::run`] takes an item, pushes it through the stages into the sink, and takes the next one

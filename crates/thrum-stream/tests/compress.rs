@@ -14,6 +14,7 @@ use thrum_stream::stage::decompress::{self, Decompress};
 use thrum_stream::{Cause, Input, Result, Source, Stage, Step, sink, source, stage};
 
 /// Each algorithm, both ways.
+#[allow(clippy::type_complexity)]
 const ALL: [(fn() -> Compress, fn() -> Decompress); 5] = [
     (compress::gzip, decompress::gzip),
     (compress::zlib, decompress::zlib),

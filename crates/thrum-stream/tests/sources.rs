@@ -78,6 +78,20 @@ fn pieces_that_are_kept_stay_as_they_are() {
 }
 
 #[test]
+fn the_end_of_a_file_is_its_end_though_it_grows() {
+    let mut file = temporary(b"one");
+    block_on(async {
+        let mut read = source::file(file.path());
+        assert_eq!(read.next().await.unwrap().unwrap(), "one");
+        assert_eq!(read.next().await.unwrap(), None);
+        file.write_all(b"two").unwrap();
+        assert_eq!(read.next().await.unwrap(), None);
+        read = read.chunk(1_000_000);
+        assert_eq!(read.next().await.unwrap(), None);
+    });
+}
+
+#[test]
 fn a_part_of_a_file() {
     let content = pattern(1000);
     let file = temporary(&content);
@@ -219,6 +233,25 @@ fn nothing_is_lost_by_a_next_that_is_dropped() {
         }
         assert_eq!(all, b"1\n2\n3\n4\n5\n");
         process.close().await.unwrap();
+
+        // So much that the task has to give way in between.
+        let content = pattern(5_000_000);
+        let file = temporary(&content);
+        let (mut read, mut all, mut waits) = (source::file(file.path()), Vec::new(), 0);
+        loop {
+            match poll_once(read.next()).await {
+                Some(next) => match next.unwrap() {
+                    Some(piece) => all.extend_from_slice(&piece),
+                    None => break,
+                },
+                None => {
+                    waits += 1;
+                    yield_now().await;
+                }
+            }
+        }
+        assert_eq!(all, content);
+        assert!(waits > 0);
 
         let mut steps = source::unfold(0, |n: u32| async move {
             yield_now().await;

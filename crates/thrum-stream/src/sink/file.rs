@@ -27,7 +27,7 @@ pub fn file(path: impl Into<PathBuf>) -> File {
     }
 }
 
-/// See [`file`].
+/// See [`file()`].
 #[derive(Debug)]
 pub struct File {
     path: PathBuf,

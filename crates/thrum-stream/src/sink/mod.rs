@@ -8,7 +8,7 @@
 //! | [`hash()`] | the hash of the bytes |
 //! | [`for_each`], [`for_each_async`], [`drain`] | nothing: something is done with each item |
 //! | [`writer`] | how many bytes were written to whatever can be written: sockets, pipes |
-//! | [`file`], [`file_atomic`] | how many bytes were written to a file, as they come or all or nothing |
+//! | [`file()`], [`file_atomic`] | how many bytes were written to a file, as they come or all or nothing |
 //! | [`process`] | what a child process made of the bytes |
 //! | [`channel`] | how many items were sent to other tasks |
 //! | [`both`], [`all`] | those of several sinks over one pass |

@@ -19,7 +19,8 @@ use crate::{Error, Result, Sink};
 /// are told if it fails.
 ///
 /// A process that closes its input or ends has enough. The close closes its input and waits for its end. After an error it is
-/// killed, and waited for; dropping the sink kills it, too, and the runtime reaps it then.
+/// killed, and waited for; dropping the sink kills it, too, and the runtime reaps it then. What the process has started
+/// itself lives on.
 ///
 /// Buffer: 16 KiB and one item, 4 KiB of the standard error, and the output if it is asked for.
 ///

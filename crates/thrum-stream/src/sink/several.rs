@@ -92,6 +92,8 @@ where
 /// All that is said of [`both`] holds here, too: the first of several takes the part of `a`. Of no sinks it has enough from
 /// the start.
 ///
+/// It allocates a little for each item and sink: [`both`] does not.
+///
 /// Buffer: one item, and those of the sinks.
 ///
 /// ```

@@ -1,6 +1,6 @@
 //! Buffers that are used again.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
@@ -9,40 +9,53 @@ const SPARE: usize = 4;
 
 /// Buffers of one size that come back when nobody holds a piece of them any more. So they are cleared, and their memory
 /// is asked of the system, once and not for each read.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Buffers(Arc<Mutex<Vec<Vec<u8>>>>);
+#[derive(Debug)]
+pub(crate) struct Buffers {
+    size: usize,
+    spare: Spare,
+}
+
+type Spare = Arc<Mutex<Vec<Vec<u8>>>>;
 
 impl Buffers {
-    /// A buffer of `size` bytes, which is the same in all calls. What is in it is not told.
-    pub(crate) fn take(&self, size: usize) -> Vec<u8> {
-        let spare = self.lock().pop();
-        spare.unwrap_or_else(|| vec![0; size])
+    /// Buffers of `size` bytes.
+    pub(crate) fn new(size: usize) -> Self {
+        Buffers {
+            size,
+            spare: Spare::default(),
+        }
+    }
+
+    /// A buffer. What is in it is not told.
+    pub(crate) fn take(&self) -> Vec<u8> {
+        let spare = lock(&self.spare).pop();
+        spare.unwrap_or_else(|| vec![0; self.size])
     }
 
     /// The first bytes of a buffer, which comes back when they are dropped.
     pub(crate) fn lend(&self, buffer: Vec<u8>, length: usize) -> Bytes {
         let lent = Lent {
-            length,
             buffer,
-            home: self.clone(),
+            length,
+            spare: self.spare.clone(),
         };
         // A few bytes that somebody keeps are not to keep much memory.
-        if length < lent.buffer.len() / 8 {
+        if length < self.size / 8 {
             Bytes::copy_from_slice(lent.as_ref())
         } else {
             Bytes::from_owner(lent)
         }
     }
+}
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Vec<u8>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock(spare: &Spare) -> MutexGuard<'_, Vec<Vec<u8>>> {
+    spare.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 struct Lent {
     buffer: Vec<u8>,
     length: usize,
-    home: Buffers,
+    spare: Spare,
 }
 
 impl AsRef<[u8]> for Lent {
@@ -54,7 +67,7 @@ impl AsRef<[u8]> for Lent {
 impl Drop for Lent {
     fn drop(&mut self) {
         let buffer = std::mem::take(&mut self.buffer);
-        let mut spare = self.home.lock();
+        let mut spare = lock(&self.spare);
         if spare.len() < SPARE {
             spare.push(buffer);
         }
@@ -67,31 +80,31 @@ mod tests {
 
     #[test]
     fn a_buffer_comes_back_with_its_last_piece() {
-        let buffers = Buffers::default();
-        let mut buffer = buffers.take(64);
+        let buffers = Buffers::new(64);
+        let mut buffer = buffers.take();
         buffer[..5].copy_from_slice(b"hello");
         let mut piece = buffers.lend(buffer, 64);
         let hello = piece.split_to(5);
         drop(piece);
-        assert_eq!(buffers.take(64), [0; 64], "a piece is held");
+        assert_eq!(buffers.take(), [0; 64], "a piece is held");
         assert_eq!(hello, "hello");
         drop(hello);
-        assert!(buffers.take(64).starts_with(b"hello"));
+        assert!(buffers.take().starts_with(b"hello"));
     }
 
     #[test]
     fn few_bytes_do_not_keep_a_buffer() {
-        let buffers = Buffers::default();
+        let buffers = Buffers::new(64);
         let few = buffers.lend(vec![b'a'; 64], 7);
-        assert_eq!(buffers.lock().len(), 1);
+        assert_eq!(lock(&buffers.spare).len(), 1);
         assert_eq!(few, "aaaaaaa");
     }
 
     #[test]
     fn few_buffers_wait() {
-        let buffers = Buffers::default();
+        let buffers = Buffers::new(8);
         let pieces = Vec::from_iter((0..9).map(|_| buffers.lend(vec![0; 8], 8)));
         drop(pieces);
-        assert_eq!(buffers.lock().len(), SPARE);
+        assert_eq!(lock(&buffers.spare).len(), SPARE);
     }
 }

@@ -37,10 +37,10 @@ pub fn file(path: impl Into<PathBuf>) -> File {
 /// The bytes of a part of a file. `100..` goes on to where the file ends; `100..200` are these hundred bytes and no fewer.
 /// An empty range has none.
 ///
-/// Buffer: as [`file`].
+/// Buffer: as [`file()`].
 ///
 /// # Errors
-/// Those of [`file`]; [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) if the file ends before the range does.
+/// Those of [`file()`]; [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) if the file ends before the range does.
 ///
 /// ```
 /// use thrum_stream::{Source, sink, source};
@@ -69,20 +69,18 @@ pub fn file_range(path: impl Into<PathBuf>, range: impl RangeBounds<u64>) -> Fil
             Bound::Excluded(end) => Some(*end),
             Bound::Unbounded => None,
         },
-        chunk: CHUNK,
         file: None,
         buffer: Vec::new(),
-        buffers: Buffers::default(),
+        buffers: Buffers::new(CHUNK),
     }
 }
 
-/// See [`file`] and [`file_range`].
+/// See [`file()`] and [`file_range`].
 #[derive(Debug)]
 pub struct File {
     path: PathBuf,
     at: u64,
     end: Option<u64>,
-    chunk: usize,
     file: Option<fs::File>,
     /// What is read into; empty when it is lent.
     buffer: Vec<u8>,
@@ -90,9 +88,10 @@ pub struct File {
 }
 
 impl File {
-    /// At most `bytes` in a piece, and at least one. Default: 128 KiB, which is still fast from memory caches.
+    /// At most `bytes` in a piece, and at least one. Default: 128 KiB; from there on, larger ones are little faster.
     pub fn chunk(mut self, bytes: usize) -> Self {
-        self.chunk = bytes.max(1);
+        self.buffer = Vec::new();
+        self.buffers = Buffers::new(bytes.max(1));
         self
     }
 
@@ -111,17 +110,21 @@ impl File {
         }
         let file = self.file.as_ref().expect("it was opened");
         if self.buffer.is_empty() {
-            self.buffer = self.buffers.take(self.chunk);
+            self.buffer = self.buffers.take();
         }
         let left = self.end.map_or(u64::MAX, |end| end.saturating_sub(self.at));
-        let wanted = usize::try_from(left).map_or(self.chunk, |left| left.min(self.chunk));
+        let chunk = self.buffer.len();
+        let wanted = usize::try_from(left).map_or(chunk, |left| left.min(chunk));
         let read = file.read(&mut self.buffer[..wanted]).await?;
-        if read == 0
-            && wanted > 0
-            && let Some(end) = self.end
-        {
-            let early = format!("ends at {}, before {end}", file.metadata().await?.len());
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, early));
+        if read == 0 {
+            if wanted > 0
+                && let Some(end) = self.end
+            {
+                let early = format!("ends at {}, before {end}", file.metadata().await?.len());
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, early));
+            }
+            // Though it may grow, this was its end.
+            self.end = Some(self.at);
         }
         self.at += read as u64;
         Ok(read)

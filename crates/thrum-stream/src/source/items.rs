@@ -1,6 +1,6 @@
 //! Items that are there already.
 
-use std::iter;
+use std::iter::{self, Fuse};
 
 use crate::{Cause, Error, Result, Source};
 
@@ -16,12 +16,12 @@ use crate::{Cause, Error, Result, Source};
 /// # }).unwrap();
 /// ```
 pub fn iter<I: IntoIterator>(items: I) -> Iter<I::IntoIter> {
-    Iter(items.into_iter())
+    Iter(items.into_iter().fuse())
 }
 
-/// See [`iter`].
+/// See [`iter()`].
 #[derive(Clone, Debug)]
-pub struct Iter<I>(I);
+pub struct Iter<I>(Fuse<I>);
 
 impl<I> Source for Iter<I>
 where
@@ -36,12 +36,12 @@ where
 
 /// One item.
 pub fn once<I>(item: I) -> Iter<iter::Once<I>> {
-    Iter(iter::once(item))
+    iter(iter::once(item))
 }
 
 /// No item.
 pub fn empty<I>() -> Iter<iter::Empty<I>> {
-    Iter(iter::empty())
+    iter(iter::empty())
 }
 
 /// What an iterator of results gives, up to the first error.
@@ -59,12 +59,12 @@ pub fn empty<I>() -> Iter<iter::Empty<I>> {
 /// # }).unwrap();
 /// ```
 pub fn try_iter<I: IntoIterator>(items: I) -> TryIter<I::IntoIter> {
-    TryIter(items.into_iter())
+    TryIter(items.into_iter().fuse())
 }
 
 /// See [`try_iter`].
 #[derive(Clone, Debug)]
-pub struct TryIter<I>(I);
+pub struct TryIter<I>(Fuse<I>);
 
 impl<I, T, E> Source for TryIter<I>
 where

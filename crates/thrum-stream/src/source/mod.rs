@@ -3,10 +3,10 @@
 //! | source | gives |
 //! |---|---|
 //! | [`stream`](stream()) | what a stream of `futures` gives |
-//! | [`iter`], [`try_iter`], [`once`], [`empty`] | what an iterator gives; one item; none |
+//! | [`iter()`], [`try_iter`], [`once`], [`empty`] | what an iterator gives; one item; none |
 //! | [`unfold`] | what an asynchronous function gives |
 //! | [`reader`] | bytes from whatever can be read: sockets, pipes, slices |
-//! | [`file`], [`file_range`] | bytes of a file or a part of it |
+//! | [`file()`], [`file_range`] | bytes of a file or a part of it |
 //! | [`process`] | what a child process writes |
 //! | [`channel`] | what other tasks send |
 //! | [`merge_all`] | what any of several sources gives |

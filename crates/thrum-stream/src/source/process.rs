@@ -16,7 +16,8 @@ use crate::{Result, Source};
 /// process; the first 4 KiB of it are told if it fails.
 ///
 /// Its close, after the end of the output, waits for the end of the process. A close before that kills the process, waits
-/// until it is gone, and does not ask how it ended. Dropping it kills the process, too; the runtime reaps it then.
+/// until it is gone, and does not ask how it ended. Dropping it kills the process, too; the runtime reaps it then. What the
+/// process has started itself lives on.
 ///
 /// Buffer: 16 KiB, and 4 KiB of the standard error.
 ///
