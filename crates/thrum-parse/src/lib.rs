@@ -36,6 +36,7 @@
 //! | [`http`] | HTTP/1.1 heads, chunk lines and trailers |
 //! | [`json`] | JSON, whole or in pieces |
 //! | [`log_line`] | lines of an access log, Common and Combined |
+//! | [`uri`] | URIs, request targets, `Host`; percent-encoding, paths, queries |
 //!
 //! # Input that arrives in pieces
 //! Whether more may come is a property of the input ([`In::whole`], [`In::partial`]), never of the parser. A grammar
@@ -68,6 +69,7 @@ mod repeat;
 mod set;
 pub mod simd;
 mod stop;
+pub mod uri;
 
 pub use bytes::{
     Byte, EndOfInput, PeekByte, Satisfy, SkipWhile, Tag, Take, TakeWhile, byte, end_of_input,
