@@ -47,6 +47,7 @@
 //! | [`http`] | HTTP/1.1 request and response heads, chunk lines and trailers; CGI response heads |
 //! | [`json`] | JSON, whole or in pieces |
 //! | [`log_line`] | lines of an access log, Common and Combined |
+//! | [`uri`] | URIs, request targets, `Host`; percent-encoding, paths, queries |
 //!
 //! # Input that arrives in pieces
 //! Whether more may come is a property of the input ([`In::whole`], [`In::partial`]), never of the parser. A grammar
@@ -87,6 +88,7 @@ mod set;
 pub mod simd;
 mod stop;
 mod until;
+pub mod uri;
 mod utf8;
 mod window;
 pub mod word;
