@@ -269,6 +269,44 @@ fn parse_requests_says_which_file_it_cannot_read() {
     }
 }
 
+#[test]
+fn text_measures_each_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("text");
+    std::fs::write(&file, "The naïve façade\nof the Straße\n\n").unwrap();
+    let text = printed(env!("CARGO_BIN_EXE_text"), &[file.to_str().unwrap()]);
+    let results: Vec<_> = text
+        .lines()
+        .map(|line| {
+            let (step, rest) = line.split_once(": ").unwrap();
+            (step, rest.rsplit_once(' ').unwrap().1)
+        })
+        .collect();
+    for expected in [
+        ("decode", "32"),
+        ("lines", "2"),
+        ("split", "5"),
+        ("words", "3"),
+        ("find", "0"),
+        ("count", "1"),
+        ("replace", "30"),
+        ("upper case", "33"),
+        ("append", "64"),
+        ("compare", "1"),
+        ("bytes lines", "2"),
+        ("bytes concat", "32"),
+    ] {
+        assert!(results.contains(&expected), "{expected:?} in {text}");
+    }
+
+    std::fs::write(&file, b"a\xff").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_text"));
+    let output = command.arg(&file).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("invalid utf-8 sequence"), "{error}");
+}
+
 /// One who chats: what is said, and what is heard.
 fn joined(server: &Listening, name: &str) -> (TcpStream, BufReader<TcpStream>) {
     let mut says = TcpStream::connect(&server.address).unwrap();
@@ -367,6 +405,8 @@ fn a_wrong_argument_is_answered_with_the_usage() {
         (env!("CARGO_BIN_EXE_pong"), "127.0.0.1:70000"),
         (env!("CARGO_BIN_EXE_spawn"), "many"),
         (env!("CARGO_BIN_EXE_switch"), "0"),
+        (env!("CARGO_BIN_EXE_text"), "--fast"),
+        (env!("CARGO_BIN_EXE_text"), "a b"),
         (env!("CARGO_BIN_EXE_timers"), "1 2"),
     ] {
         let run = |arguments: &str| {
