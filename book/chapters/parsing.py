@@ -87,13 +87,7 @@ def request_programs() -> dict[str, Path]:
         "winnow": build("parsers/src/bin/requests_winnow.rs"),
         "attoparsec": build_haskell("requests_attoparsec.hs", "attoparsec"),
     }
-    if pico := crate_source("picohttpparser-sys"):
-        folder = pico / "deps" / "picohttpparser"
-        # Its own constants are shorter than the loads of them: gcc warns, and it has always been so.
-        flags = [*C_FLAGS, "-w", "-I", folder, folder / "picohttpparser.c"]
-        programs["picohttpparser"] = build("requests_pico.c", *flags)
-    else:
-        print("skipped: picohttpparser (the crate picohttpparser-sys, which has its source, cannot be fetched)")
+    programs["picohttpparser"] = build_picohttpparser(*C_FLAGS)
     if LLHTTP.exists():
         sources = [LLHTTP / name for name in ("llhttp.c", "api.c", "http.c")]
         programs["llhttp"] = build("requests_llhttp.c", *C_FLAGS, "-I", "/usr/share/include/llhttp", *sources)
@@ -104,6 +98,16 @@ def request_programs() -> dict[str, Path]:
     else:
         print("skipped: http_parser (not installed; Debian: libhttp-parser-dev)")
     return {name: program for name, program in programs.items() if program}
+
+
+def build_picohttpparser(*flags) -> Path | None:
+    source = crate_source("picohttpparser-sys")
+    if source is None:
+        print("skipped: picohttpparser (the crate picohttpparser-sys, which has its source, cannot be fetched)")
+        return None
+    folder = source / "deps" / "picohttpparser"
+    # Its constants are shorter than what is loaded of them, which gcc would warn of.
+    return build("requests_pico.c", *flags, "-w", "-I", folder, folder / "picohttpparser.c")
 
 
 def crate_source(name: str) -> Path | None:
@@ -126,8 +130,8 @@ def request_lines(programs: dict[str, Path]) -> dict[str, str]:
     if "httparse" in programs and (source := crate_source("httparse")):
         files = [source / "src" / "lib.rs", source / "src" / "iter.rs", *(source / "src" / "simd").glob("*.rs")]
         lines["httparse"] = sum(code_lines(file.read_text().split("#[cfg(test)]")[0]) for file in files)
-    if "picohttpparser" in programs:
-        text = (crate_source("picohttpparser-sys") / "deps/picohttpparser/picohttpparser.c").read_text()
+    if "picohttpparser" in programs and (source := crate_source("picohttpparser-sys")):
+        text = (source / "deps/picohttpparser/picohttpparser.c").read_text()
         lines["picohttpparser"] = code_lines(text.split("enum {\n    CHUNKED")[0])
     grammar = Path("/usr/share/nodejs/llhttp/src/llhttp/http.ts")
     if "llhttp" in programs and grammar.exists():
