@@ -13,7 +13,9 @@ from harness import BOOK, Result, build, build_haskell, fastest_in_turns, peak_m
 
 SIZE = 100_000_000
 PIECE = 64 * 1024
+DOCUMENT, TIMES = 4_000_000, 5
 # What thrum's speed is to be, against the speed of each.
+JSON_BARS = {"serde_json": 0.5, "aeson": 3, "attoparsec": 3}
 BARS = {"httparse": 1.0, "llhttp": 1.4, "http_parser": 4, "attoparsec": 9}
 
 PARSERS = BOOK / "peers" / "parsers"
@@ -27,7 +29,8 @@ MEANING = """All of them find where the parts of a request are, and copy nothing
 at a time; picohttpparser and httparse are written by hand; llhttp's C is generated. Each figure is the fastest of five runs.
 In 64 KiB pieces the same buffer is used again and again, and what is left of a request is moved to its front: that is timed,
 the kernel's copying from the file is shown apart. The lines are those that say what a request is, without comments and
-empty lines; a parser written by hand is all of its code."""
+empty lines; a parser written by hand is all of its code. JSON becomes values that are kept until all of it is read: strings are
+copied, numbers read, and what it costs to free them again is in the time."""
 
 
 def run(options):
@@ -53,8 +56,33 @@ def run(options):
             if kind == "browser's":
                 table.at_least(f"in {PIECE // 1024} KiB pieces to whole", ratios(rates[pieces], rates["thrum"]), 0.85)
                 table.at_most("memory in these pieces, MB", [peak_memory(commands[pieces])], 8)
-    table.at_most("lines of thrum's grammar", [float(lines["thrum"])], 60)
+        table.at_most("lines of thrum's grammar", [float(lines["thrum"])], 60)
+        run_json(options, Path(folder) / "document.json", table)
     return table
+
+
+def run_json(options, file: Path, table: Result):
+    file.write_bytes(inputs.document(DOCUMENT))
+    programs = {
+        "thrum": thrum("parse_json")[0],
+        "serde_json": build("parsers/src/bin/json_serde.rs"),
+        "aeson": build_haskell("json_aeson.hs", "aeson"),
+        "attoparsec": build_haskell("json_attoparsec.hs", "attoparsec"),
+    }
+    commands = {name: ["taskset", "-c", "0", program, file, TIMES] for name, program in programs.items() if program}
+    results = fastest_in_turns(commands, options, runs=3)
+    check(results, results["thrum"][0].output.split(" parsed ")[0])
+    table.raw["JSON"] = {name: [vars(each) for each in runs] for name, runs in results.items()}
+    rates = {name: [each.rate() for each in runs] for name, runs in results.items()}
+    lines = {
+        "thrum": code_lines((BOOK.parent / "crates/thrum-parse/src/json/grammar.rs").read_text().split("#[cfg(test)]")[0]),
+        "attoparsec": code_lines(between_marks(BOOK / "peers" / "json_attoparsec.hs")),
+    }
+    for name, values in rates.items():
+        ratio = ratios(rates["thrum"], values)
+        table.row("JSON", name, spread(values, 0), spread(ratio), f"{lines.get(name, '')}")
+        if name in JSON_BARS:
+            table.at_least(f"JSON, thrum to {name}", ratio, JSON_BARS[name])
 
 
 def write_requests(folder: Path) -> dict[str, tuple[Path, str]]:

@@ -11,7 +11,6 @@ import System.Exit
 import Text.Printf
 
 -- grammar
-import Control.Applicative
 import Data.Attoparsec.ByteString.Char8
 import Data.Bits
 import Data.ByteString (ByteString)

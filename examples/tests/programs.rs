@@ -270,6 +270,31 @@ fn parse_requests_says_which_file_it_cannot_read() {
 }
 
 #[test]
+fn parse_json_counts_values_or_shows_what_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("document");
+    let run = |text: &str| {
+        std::fs::write(&file, text).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_parse_json"));
+        command.arg(&file).arg("3").output().unwrap()
+    };
+    let output = run(r#"{"a": [1, 2.5, "three"], "b": null}"#);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}");
+    assert!(
+        text.starts_with("6 values, 35 bytes, parsed 3 times in "),
+        "{text}"
+    );
+    let output = run("[1, 2,]");
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(
+        error.contains("1:7: expected a value, found ']'"),
+        "{error}"
+    );
+}
+
+#[test]
 fn text_measures_each_step() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("text");
@@ -398,6 +423,8 @@ fn a_wrong_argument_is_answered_with_the_usage() {
         (env!("CARGO_BIN_EXE_doubling_load"), "70000"),
         (env!("CARGO_BIN_EXE_echo"), "127.0.0.1"),
         (env!("CARGO_BIN_EXE_fibs"), "127.0.0.1:0 again"),
+        (env!("CARGO_BIN_EXE_parse_json"), "--fast"),
+        (env!("CARGO_BIN_EXE_parse_json"), "file 0"),
         (env!("CARGO_BIN_EXE_parse_requests"), "file 0"),
         (env!("CARGO_BIN_EXE_parse_requests"), "file 1 2"),
         (env!("CARGO_BIN_EXE_parse_requests"), "--fast"),
