@@ -1,0 +1,75 @@
+//! One sink after the other.
+
+use std::collections::VecDeque;
+
+use crate::{Result, Sink, Source, run};
+
+/// A source that is read by one sink after the other. What a sink leaves over, the next one gets.
+///
+/// ```
+/// use thrum_stream::{Source, Stage, sink, source, stage};
+///
+/// # thrum_rt::block_on(async {
+/// let mut input = source::reader(&b"2\nabcdef"[..]).resumable();
+/// let line = input.feed(stage::lines(80).to(sink::head())).await?;
+/// assert_eq!(line.as_deref(), Some(&b"2"[..]));
+/// let body = input.feed(stage::take_bytes(4).to(sink::concat(80))).await?;
+/// assert_eq!(body, b"abcd");
+/// assert_eq!(input.run(sink::concat(80)).await?, b"ef");
+/// # thrum_stream::Result::Ok(())
+/// # }).unwrap();
+/// ```
+#[derive(Debug)]
+pub struct Resumable<S: Source> {
+    source: S,
+    /// What was handed back, the next item first.
+    leftover: VecDeque<S::Item>,
+}
+
+impl<S: Source> Resumable<S> {
+    pub(crate) fn new(source: S) -> Self {
+        Resumable {
+            source,
+            leftover: VecDeque::new(),
+        }
+    }
+
+    /// Feeds `sink` until it has enough or the source has ended, and closes the sink; the source stays open.
+    ///
+    /// Dropping the future before it is done loses what the sink has taken.
+    ///
+    /// # Errors
+    /// Those of the source and of the sink. The sink was aborted then.
+    pub async fn feed<K: Sink<S::Item>>(&mut self, mut sink: K) -> Result<K::Output> {
+        let fed = run::feed(self, &mut sink).await;
+        for item in sink.rest().into_iter().rev() {
+            self.unread(item);
+        }
+        run::finish(std::future::ready(Ok(())), sink, fed).await
+    }
+
+    /// Puts an item in front of what comes next.
+    pub fn unread(&mut self, item: S::Item) {
+        self.leftover.push_front(item);
+    }
+
+    /// The source, and what was handed back, the next item first.
+    pub fn into_parts(self) -> (S, Vec<S::Item>) {
+        (self.source, self.leftover.into())
+    }
+}
+
+impl<S: Source> Source for Resumable<S> {
+    type Item = S::Item;
+
+    async fn next(&mut self) -> Result<Option<S::Item>> {
+        match self.leftover.pop_front() {
+            Some(item) => Ok(Some(item)),
+            None => self.source.next().await,
+        }
+    }
+
+    async fn close(self) -> Result<()> {
+        self.source.close().await
+    }
+}

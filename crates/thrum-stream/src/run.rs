@@ -1,0 +1,59 @@
+//! Running a source into a sink.
+
+use std::future::Future;
+use std::pin::pin;
+
+use futures_lite::future::poll_once;
+
+use crate::{Result, Sink, Source};
+
+/// Runs until the source has ended or the sink has enough, then closes both.
+pub(crate) async fn run<S, K>(mut source: S, mut sink: K) -> Result<K::Output>
+where
+    S: Source,
+    K: Sink<S::Item>,
+{
+    let fed = feed(&mut source, &mut sink).await;
+    finish(source.close(), sink, fed).await
+}
+
+/// Feeds the sink until it has enough or the source has ended.
+pub(crate) async fn feed<S, K>(source: &mut S, sink: &mut K) -> Result<()>
+where
+    S: Source,
+    K: Sink<S::Item>,
+{
+    while sink.wants().await? {
+        let mut next = pin!(source.next());
+        let next = match poll_once(&mut next).await {
+            Some(next) => next,
+            None => {
+                // What the sink has gathered is not to wait for what may be long in coming.
+                sink.flush().await?;
+                next.await
+            }
+        };
+        match next? {
+            Some(item) => sink.push(item).await?,
+            None => break,
+        }
+    }
+    Ok(())
+}
+
+/// Ends a sink that was fed, and its source by `closing` it. The first error is the one that is told.
+pub(crate) async fn finish<I: Send, K: Sink<I>>(
+    closing: impl Future<Output = Result<()>>,
+    sink: K,
+    fed: Result<()>,
+) -> Result<K::Output> {
+    // The source first: what it says at its end, such as that its process failed, decides whether what came was all.
+    let closed = closing.await;
+    match fed.and(closed) {
+        Ok(()) => sink.close().await,
+        Err(error) => {
+            sink.abort(&error).await;
+            Err(error)
+        }
+    }
+}

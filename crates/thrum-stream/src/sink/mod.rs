@@ -1,0 +1,90 @@
+//! Where items go, and what comes of them.
+//!
+//! | sink | its result |
+//! |---|---|
+//! | [`fold`], [`count`], [`head`] | one value |
+//! | [`collect`], [`concat`] | all items, all bytes, up to a limit |
+//! | [`futures`](futures()) | none: a sink of `futures` |
+//! | [`writer`](writer()) | how many bytes were written to whatever can be written: sockets, pipes, files |
+
+use std::borrow::Cow;
+use std::future::Future;
+
+mod gather;
+mod writer;
+
+pub use self::gather::{Collect, Concat, Count, Fold, Head, collect, concat, count, fold, head};
+pub use self::writer::{Writer, writer};
+use crate::adapt::IntoSink;
+pub use crate::adapt::{FromSink, futures};
+use crate::{Error, Named, Result};
+
+/// Something that takes one item after the other and has a result at the end.
+///
+/// Implement it with `async fn push` and `async fn close`; the rest has defaults.
+pub trait Sink<I: Send>: Send {
+    /// What comes of it.
+    type Output: Send;
+
+    /// Whether it wants another item. Asked before each; a sink that has enough is not fed any more, and nothing is read
+    /// for it in vain. By default it always does.
+    ///
+    /// # Errors
+    /// As [`push`](Sink::push).
+    fn wants(&mut self) -> impl Future<Output = Result<bool>> + Send {
+        async { Ok(true) }
+    }
+
+    /// Takes an item. It is waited for before the next one comes.
+    ///
+    /// # Errors
+    /// Whatever keeps it from being taken. The sink gets nothing more but [`abort`](Sink::abort).
+    fn push(&mut self, item: I) -> impl Future<Output = Result<()>> + Send;
+
+    /// Passes on what was gathered. Called when there is nothing to push for now. By default nothing is gathered.
+    ///
+    /// # Errors
+    /// As [`push`](Sink::push).
+    fn flush(&mut self) -> impl Future<Output = Result<()>> + Send {
+        async { Ok(()) }
+    }
+
+    /// What was pushed and not used, first things first: for whoever reads on. Asked once, when it wants no more or the
+    /// source has ended.
+    fn rest(&mut self) -> Vec<I> {
+        Vec::new()
+    }
+
+    /// Ends it well: what was gathered is passed on, what it holds is closed and waited for.
+    ///
+    /// # Errors
+    /// Whatever keeps it from ending well.
+    fn close(self) -> impl Future<Output = Result<Self::Output>> + Send
+    where
+        Self: Sized;
+
+    /// Ends it after an error, its own or that of another: what was half made is taken away. By default it is only dropped.
+    fn abort(self, error: &Error) -> impl Future<Output = ()> + Send
+    where
+        Self: Sized,
+    {
+        let _ = error;
+        async {}
+    }
+
+    /// A sink of `futures`. It does not know when this one has enough.
+    fn into_futures<'a>(self) -> IntoSink<'a, Self, Self::Output>
+    where
+        Self: Sized,
+    {
+        IntoSink::new(self)
+    }
+
+    /// The same with a name of your own in its errors.
+    fn named(self, name: impl Into<Cow<'static, str>>) -> Named<Self>
+    where
+        Self: Sized,
+    {
+        Named::new(self, name)
+    }
+}
