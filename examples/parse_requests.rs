@@ -143,7 +143,7 @@ impl Requests {
     #[cold]
     fn malformed(&self, error: HeadError, head: &[u8]) -> Failure {
         let request = self.count + 1;
-        let explanation = explain_head(head, HeadLimits::default());
+        let explanation = explain_head::<RequestHead>(head, HeadLimits::default());
         let at = self.bytes + explanation.as_ref().map_or(0, |found| found.at);
         let shown = explanation.map_or_else(String::new, |found| format!("\n{found}"));
         Failure(format!("byte {at}, in request {request}: {error}{shown}"))

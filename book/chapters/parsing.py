@@ -168,9 +168,11 @@ def request_lines(programs: dict[str, Path]) -> dict[str, str]:
 
 
 def thrum_grammar() -> str:
-    """What a request head is made of, in the order of the grammar's file."""
-    names = "DIGITS DIGIT TCHAR TARGET VALUE request_head request_line field_lines field_line trim_ows".split()
-    text = (BOOK.parent / "crates/thrum-parse/src/http/grammar.rs").read_text()
+    """What a request head is made of."""
+    names = """DIGITS DIGIT TCHAR TARGETS TARGET VALUE message_head request_line http_version field_lines field_line
+        trim_ows""".split()
+    folder = BOOK.parent / "crates/thrum-parse/src/http"
+    text = (folder / "head.rs").read_text() + (folder / "grammar.rs").read_text()
     item = r"^(?:#\[.*\]\n)?(?:pub\S* )?(?:const|static|fn) {}\b(?:[^;{{]*;$|(?s:.*?)^}}$)"
     found = [re.search(item.format(name), text, re.MULTILINE) for name in names]
     return "\n".join(each[0] for each in found)
