@@ -18,6 +18,22 @@ Referer: http://www.example.org/2010/index/
 
 """.replace(b"\n", b"\r\n")
 
+# What a web server sends before a page: 389 bytes.
+RESPONSE = b"""HTTP/1.1 200 OK
+Date: Sat, 21 Nov 2026 09:30:00 GMT
+Server: nginx/1.28.0 (Ubuntu)
+Content-Type: text/html; charset=utf-8
+Content-Length: 18432
+Last-Modified: Fri, 20 Nov 2026 16:05:12 GMT
+ETag: "674a0c38-4800"
+Cache-Control: public, max-age=3600
+Vary: Accept-Encoding
+Strict-Transport-Security: max-age=31536000; includeSubDomains
+Accept-Ranges: bytes
+Connection: keep-alive
+
+""".replace(b"\n", b"\r\n")
+
 
 def mixed_request(seed: int) -> bytes:
     """A request with fields of all lengths: a processor learns one request by heart, but not hundreds."""
@@ -31,6 +47,10 @@ def requests(size: int) -> dict[str, bytes]:
     """Requests one after another, about so many bytes of each kind."""
     mixed = b"".join(map(mixed_request, range(1, 513)))
     return {"browser's": BROWSER * (size // len(BROWSER)), "mixed": mixed * (size // len(mixed))}
+
+
+def responses(size: int) -> bytes:
+    return RESPONSE * (size // len(RESPONSE))
 
 
 WORDS = """the of and to a in that is was he for it with as his on be at by had not are but from or have an they which one you

@@ -1,7 +1,8 @@
 //! Parses all HTTP requests of a file and says how fast. `parse_requests FILE`: from memory, where the whole file is read
 //! before the time starts. `parse_requests FILE CHUNK`: while it is read, CHUNK bytes at a time, in constant memory.
 //!
-//! The requests follow one another as on a connection with pipelining. They have no bodies.
+//! The requests follow one another as on a connection with pipelining. They have no bodies. `--responses` parses the heads of
+//! responses instead.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -11,22 +12,27 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use thrum::parse::http::{HeadError, HeadLimits, HeadParser, RequestHead, Status, explain_head};
+use thrum::parse::http::{
+    Head, HeadError, HeadLimits, HeadParser, RequestHead, ResponseHead, Status, explain_head,
+};
 use thrum_examples::{arguments, wrong};
 
-const USAGE: &str =
-    "usage: parse_requests FILE [CHUNK]    parses the HTTP requests of FILE, which have no bodies:
-       all of FILE from memory, or CHUNK bytes at a time while it is read";
+const USAGE: &str = "usage: parse_requests [--responses] FILE [CHUNK]    parses the HTTP requests of FILE, which have no
+       bodies: all of FILE from memory, or CHUNK bytes at a time while it is read
+       --responses    parses the heads of responses instead";
 
 const MOST_CHUNK: usize = 1 << 30;
 
 fn main() -> ExitCode {
-    let arguments = arguments(USAGE, 2);
+    let mut arguments = arguments(USAGE, 3);
+    let flag = arguments.iter().position(|word| word == "--responses");
+    let responses = flag.map(|at| arguments.remove(at)).is_some();
     let (file, chunk) = match arguments.as_slice() {
         [] => wrong(USAGE, "which file?"),
         [flag, ..] if flag.starts_with('-') => wrong(USAGE, &format!("there is no flag {flag}")),
         [file] => (file, None),
-        [file, chunk, ..] => match chunk.parse() {
+        [_, _, surplus, ..] => wrong(USAGE, &format!("{surplus:?} is one argument too many")),
+        [file, chunk] => match chunk.parse() {
             Ok(bytes @ 1..=MOST_CHUNK) => (file, Some(bytes)),
             _ => wrong(
                 USAGE,
@@ -34,11 +40,12 @@ fn main() -> ExitCode {
             ),
         },
     };
-    let parsed = match chunk {
-        None => whole(Path::new(file)),
-        Some(chunk) => in_chunks(Path::new(file), chunk),
+    let parse = if responses {
+        parse::<ResponseHead>
+    } else {
+        parse::<RequestHead>
     };
-    match parsed {
+    match parse(Path::new(file), chunk) {
         Ok(summary) => {
             println!("{summary}");
             ExitCode::SUCCESS
@@ -50,42 +57,49 @@ fn main() -> ExitCode {
     }
 }
 
+fn parse<H: Message>(file: &Path, chunk: Option<usize>) -> Result<String, Failure> {
+    match chunk {
+        None => whole::<H>(file),
+        Some(chunk) => in_chunks::<H>(file, chunk),
+    }
+}
+
 /// Parses the file from memory. What is timed is parsing alone.
-fn whole(file: &Path) -> Result<String, Failure> {
+fn whole<H: Message>(file: &Path) -> Result<String, Failure> {
     let bytes = fs::read(file)?;
     let begin = Instant::now();
-    let mut requests = Requests::new();
-    requests.parse(&bytes, true)?;
+    let mut messages = Messages::<H>::new();
+    messages.parse(&bytes, true)?;
     Ok(format!(
-        "{requests}, parsed in {}",
-        requests.rate(begin.elapsed())
+        "{messages}, parsed in {}",
+        messages.rate(begin.elapsed())
     ))
 }
 
 /// Parses the file while it is read. What is timed is all of it: to read, to move what is left over to the front of the
 /// buffer, to parse.
-fn in_chunks(file: &Path, chunk: usize) -> Result<String, Failure> {
+fn in_chunks<H: Message>(file: &Path, chunk: usize) -> Result<String, Failure> {
     let mut file = File::open(file)?;
     // A head that is not complete is shorter than the limit, or it would have been refused.
     let mut buffer = vec![0; HeadLimits::default().head_bytes + chunk];
     let (mut filled, mut eof) = (0, false);
     let (begin, mut reading) = (Instant::now(), Duration::ZERO);
-    let mut requests = Requests::new();
+    let mut messages = Messages::<H>::new();
     while !eof {
         let begin = Instant::now();
         let read = read(&mut file, &mut buffer[filled..filled + chunk])?;
         reading += begin.elapsed();
         eof = read == 0;
         filled += read;
-        let consumed = requests.parse(&buffer[..filled], eof)?;
+        let consumed = messages.parse(&buffer[..filled], eof)?;
         buffer.copy_within(consumed..filled, 0);
         filled -= consumed;
     }
     let total = begin.elapsed();
     Ok(format!(
-        "{requests}, read and parsed in {}, of it parsed in {}",
-        requests.rate(total),
-        requests.rate(total.saturating_sub(reading)),
+        "{messages}, read and parsed in {}, of it parsed in {}",
+        messages.rate(total),
+        messages.rate(total.saturating_sub(reading)),
     ))
 }
 
@@ -99,27 +113,50 @@ fn read(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
     }
 }
 
+/// A kind of message, whose heads are parsed.
+trait Message: Head {
+    const NAME: &str;
+
+    fn fields(&self) -> usize;
+}
+
+impl Message for RequestHead {
+    const NAME: &str = "request";
+
+    fn fields(&self) -> usize {
+        self.headers().len()
+    }
+}
+
+impl Message for ResponseHead {
+    const NAME: &str = "response";
+
+    fn fields(&self) -> usize {
+        self.headers().len()
+    }
+}
+
 /// What has been parsed so far.
-struct Requests {
+struct Messages<H> {
     parser: HeadParser,
-    head: RequestHead,
+    head: H,
     count: u64,
     fields: u64,
     bytes: usize,
 }
 
-impl Requests {
+impl<H: Message> Messages<H> {
     fn new() -> Self {
-        Requests {
+        Messages {
             parser: HeadParser::new(HeadLimits::default()),
-            head: RequestHead::new(),
+            head: H::default(),
             count: 0,
             fields: 0,
             bytes: 0,
         }
     }
 
-    /// Parses the requests that are complete and says how many bytes they have. The bytes behind them are to be given
+    /// Parses the heads that are complete and says how many bytes they have. The bytes behind them are to be given
     /// again, with more.
     fn parse(&mut self, buffer: &[u8], eof: bool) -> Result<usize, Failure> {
         let mut consumed = 0;
@@ -129,7 +166,7 @@ impl Requests {
                 Ok(Status::Complete { consumed: bytes }) => {
                     black_box(&self.head);
                     self.count += 1;
-                    self.fields += self.head.headers().len() as u64;
+                    self.fields += self.head.fields() as u64;
                     self.bytes += bytes;
                     consumed += bytes;
                 }
@@ -142,11 +179,14 @@ impl Requests {
 
     #[cold]
     fn malformed(&self, error: HeadError, head: &[u8]) -> Failure {
-        let request = self.count + 1;
-        let explanation = explain_head::<RequestHead>(head, HeadLimits::default());
+        let number = self.count + 1;
+        let explanation = explain_head::<H>(head, HeadLimits::default());
         let at = self.bytes + explanation.as_ref().map_or(0, |found| found.at);
         let shown = explanation.map_or_else(String::new, |found| format!("\n{found}"));
-        Failure(format!("byte {at}, in request {request}: {error}{shown}"))
+        Failure(format!(
+            "byte {at}, in {} {number}: {error}{shown}",
+            H::NAME
+        ))
     }
 
     /// How long it took, and megabytes (of 1,000,000 bytes) a second.
@@ -156,15 +196,19 @@ impl Requests {
     }
 }
 
-impl fmt::Display for Requests {
+impl<H: Message> fmt::Display for Messages<H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Requests {
+        let Messages {
             count,
             fields,
             bytes,
             ..
         } = self;
-        write!(f, "{count} requests, {fields} header fields, {bytes} bytes")
+        write!(
+            f,
+            "{count} {}s, {fields} header fields, {bytes} bytes",
+            H::NAME
+        )
     }
 }
 

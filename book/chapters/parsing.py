@@ -1,6 +1,7 @@
-"""Parsing: HTTP requests one after another, and a JSON document, from memory, by thrum's combinators and by other parsers.
+"""Parsing: HTTP heads one after another, and a JSON document, from memory, by thrum's combinators and by others.
 
-One core, 100 MB of requests: a browser's, which is 416 bytes, over and over; and 512 that differ in all lengths."""
+One core. 100 MB of requests: a browser's, which is 416 bytes, over and over; and 512 that differ in all lengths. As much of a
+web server's response head, and a document of 4 MB."""
 
 import json
 import re
@@ -45,20 +46,27 @@ def run(options):
             commands[pieces] = [*commands["thrum"], PIECE]
             results = fastest_in_turns(commands, options)
             check(results, found)
-            table.raw[kind] = {name: [vars(each) for each in runs] for name, runs in results.items()}
-            rates = {name: [each.rate() for each in runs] for name, runs in results.items()}
-            rates["thrum, with reading"] = [with_reading(each) for each in results[pieces]]
-            for name, values in rates.items():
-                ratio = ratios(rates["thrum"], values)
-                table.row(f"{kind} requests", name, spread(values, 0), spread(ratio), lines.get(name, ""))
-                if name in BARS and kind == "browser's":
-                    table.at_least(f"thrum to {name}", ratio, BARS[name])
+            rates = rows(table, f"{kind} requests", results, lines)
+            reading = [with_reading(each) for each in results[pieces]]
+            table.row(f"{kind} requests", f"{pieces}, with reading", spread(reading, 0), spread(ratios(rates["thrum"], reading)), "")
             if kind == "browser's":
+                hold(table, "thrum to", rates, BARS)
                 table.at_least(f"in {PIECE // 1024} KiB pieces to whole", ratios(rates[pieces], rates["thrum"]), 0.85)
                 table.at_most("memory in these pieces, MB", [peak_memory(commands[pieces])], 8)
         table.at_most("lines of thrum's grammar", [float(lines["thrum"])], 60)
+        run_responses(options, Path(folder) / "responses.http", table)
         run_json(options, Path(folder) / "document.json", table)
     return table
+
+
+def run_responses(options, file: Path, table: Result):
+    found = write_heads(file, inputs.responses(SIZE), "responses")
+    commands = {"thrum": ["taskset", "-c", "0", *thrum("parse_requests", "--responses", file)]}
+    if httparse := build("parsers/src/bin/responses_httparse.rs"):
+        commands["httparse"] = ["taskset", "-c", "0", httparse, file]
+    results = fastest_in_turns(commands, options)
+    check(results, found)
+    hold(table, "responses, thrum to", rows(table, "responses", results, {}), {"httparse": BARS["httparse"]})
 
 
 def run_json(options, file: Path, table: Result):
@@ -72,17 +80,27 @@ def run_json(options, file: Path, table: Result):
     commands = {name: ["taskset", "-c", "0", program, file, TIMES] for name, program in programs.items() if program}
     results = fastest_in_turns(commands, options, runs=3)
     check(results, results["thrum"][0].output.split(" parsed ")[0])
-    table.raw["JSON"] = {name: [vars(each) for each in runs] for name, runs in results.items()}
-    rates = {name: [each.rate() for each in runs] for name, runs in results.items()}
+    grammar = (BOOK.parent / "crates/thrum-parse/src/json/grammar.rs").read_text()
     lines = {
-        "thrum": code_lines((BOOK.parent / "crates/thrum-parse/src/json/grammar.rs").read_text().split("#[cfg(test)]")[0]),
+        "thrum": code_lines(grammar.split("#[cfg(test)]")[0]),
         "attoparsec": code_lines(between_marks(BOOK / "peers" / "json_attoparsec.hs")),
     }
+    hold(table, "JSON, thrum to", rows(table, "JSON", results, lines), JSON_BARS)
+
+
+def rows(table: Result, what: str, results: dict, lines: dict[str, int]) -> dict[str, list[float]]:
+    """A row for each parser; its MB/s, round by round."""
+    table.raw[what] = {name: [vars(each) for each in runs] for name, runs in results.items()}
+    rates = {name: [each.rate() for each in runs] for name, runs in results.items()}
     for name, values in rates.items():
-        ratio = ratios(rates["thrum"], values)
-        table.row("JSON", name, spread(values, 0), spread(ratio), f"{lines.get(name, '')}")
-        if name in JSON_BARS:
-            table.at_least(f"JSON, thrum to {name}", ratio, JSON_BARS[name])
+        count = f"{lines[name]:,}" if name in lines else ""
+        table.row(what, name, spread(values, 0), spread(ratios(rates["thrum"], values)), count)
+    return rates
+
+
+def hold(table: Result, what: str, rates: dict[str, list[float]], bars: dict[str, float]):
+    for name in (name for name in bars if name in rates):
+        table.at_least(f"{what} {name}", ratios(rates["thrum"], rates[name]), bars[name])
 
 
 def write_requests(folder: Path) -> dict[str, tuple[Path, str]]:
@@ -90,11 +108,15 @@ def write_requests(folder: Path) -> dict[str, tuple[Path, str]]:
     files = {}
     for number, (kind, content) in enumerate(inputs.requests(SIZE).items()):
         file = folder / f"{number}.http"
-        file.write_bytes(content)
-        count = content.count(b"\r\n\r\n")
-        fields = content.count(b"\r\n") - 2 * count
-        files[kind] = file, f"{count} requests, {fields} header fields, {len(content)} bytes, "
+        files[kind] = file, write_heads(file, content, "requests")
     return files
+
+
+def write_heads(file: Path, content: bytes, what: str) -> str:
+    file.write_bytes(content)
+    count = content.count(b"\r\n\r\n")
+    fields = content.count(b"\r\n") - 2 * count
+    return f"{count} {what}, {fields} header fields, {len(content)} bytes, "
 
 
 def check(results: dict, found: str):
@@ -148,7 +170,7 @@ def crate_source(name: str) -> Path | None:
     return next(Path(each["manifest_path"]).parent for each in packages if each["name"] == name)
 
 
-def request_lines(programs: dict[str, Path]) -> dict[str, str]:
+def request_lines(programs: dict[str, Path]) -> dict[str, int]:
     """How many lines of code say what a request is, where their source is at hand."""
     lines = {
         "thrum": code_lines(thrum_grammar()),
@@ -164,7 +186,7 @@ def request_lines(programs: dict[str, Path]) -> dict[str, str]:
     grammar = Path("/usr/share/nodejs/llhttp/src/llhttp/http.ts")
     if "llhttp" in programs and grammar.exists():
         lines["llhttp"] = code_lines(grammar.read_text())
-    return {name: f"{count:,}" for name, count in lines.items()}
+    return lines
 
 
 def thrum_grammar() -> str:

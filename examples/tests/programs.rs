@@ -258,6 +258,22 @@ fn parse_requests_shows_where_a_request_is_malformed() {
 }
 
 #[test]
+fn parse_requests_parses_responses_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("responses");
+    std::fs::write(&file, "HTTP/1.1 200 OK\r\nA: b\r\n\r\n".repeat(5)).unwrap();
+    for chunk in [None, Some("3")] {
+        let arguments = ["--responses", file.to_str().unwrap()];
+        let arguments: Vec<_> = arguments.into_iter().chain(chunk).collect();
+        let text = printed(env!("CARGO_BIN_EXE_parse_requests"), &arguments);
+        assert!(
+            text.starts_with("5 responses, 5 header fields, 125 bytes, "),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn parse_requests_says_which_file_it_cannot_read() {
     let folder = tempfile::tempdir().unwrap();
     for file in [folder.path(), &folder.path().join("none")] {

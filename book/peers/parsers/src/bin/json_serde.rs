@@ -7,7 +7,9 @@ use serde_json::Value;
 
 fn main() {
     let bytes = parser_peers::file();
-    let times: usize = std::env::args().nth(2).map_or(1, |times| times.parse().expect("a number"));
+    let times: usize = std::env::args()
+        .nth(2)
+        .map_or(1, |times| times.parse().expect("a number"));
     let begin = Instant::now();
     let mut values = 0;
     for _ in 0..times {
@@ -16,7 +18,10 @@ fn main() {
     }
     let seconds = begin.elapsed().as_secs_f64();
     let rate = (bytes.len() * times) as f64 / seconds / 1e6;
-    println!("{values} values, {} bytes, parsed {times} times in {seconds:.6} s: {rate:.0} MB/s", bytes.len());
+    println!(
+        "{values} values, {} bytes, parsed {times} times in {seconds:.6} s: {rate:.0} MB/s",
+        bytes.len()
+    );
 }
 
 fn count(value: &Value) -> usize {

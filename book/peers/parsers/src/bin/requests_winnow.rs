@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use parser_peers::{FIELDS, requests};
+use parser_peers::{FIELDS, heads};
 
 // grammar
 use winnow::ascii::{crlf, digit1};
@@ -46,7 +46,7 @@ fn field_line<'a>(i: &mut Bytes<'a>) -> ModalResult<(Bytes<'a>, Bytes<'a>)> {
 // end
 
 fn main() {
-    requests(|bytes| {
+    heads("request", |bytes| {
         let mut rest = bytes;
         let head = black_box(request(&mut rest).ok()?);
         Some((bytes.len() - rest.len(), head.fields.len()))
