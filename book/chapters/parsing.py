@@ -22,16 +22,17 @@ BARS = {"httparse": 1.0, "llhttp": 1.4, "http_parser": 4, "attoparsec": 9}
 PARSERS = BOOK / "peers" / "parsers"
 LLHTTP = Path("/usr/share/llhttp")
 HTTP_PARSER = Path("/usr/include/http_parser.h")
-# The C parsers may use every instruction of this machine; thrum and httparse look for them when they start.
+# These may use every instruction of this machine; thrum and httparse look for them when they start.
 C_FLAGS = ["-O3", "-march=native"]
 
 NEEDS = ["taskset"]
-MEANING = """All of them find where the parts of a request are, and copy nothing. thrum's grammar is combinators that scan 16 or 32 bytes
-at a time; picohttpparser and httparse are written by hand; llhttp's C is generated. Each figure is the fastest of five runs.
-In 64 KiB pieces the same buffer is used again and again, and what is left of a request is moved to its front: that is timed,
-the kernel's copying from the file is shown apart. The lines are those that say what a request is, without comments and
-empty lines; a parser written by hand is all of its code. JSON becomes values that are kept until all of it is read: strings are
-copied, numbers read, and what it costs to free them again is in the time."""
+MEANING = """All of them find where the parts of a head are, and copy nothing. thrum's grammar is combinators that scan 16 or 32 bytes at
+a time; picohttpparser and httparse are written by hand; llhttp's C is generated. picohttpparser and llhttp are compiled for this
+very machine, http_parser is Debian's library, the rest is compiled for any machine of the kind. Each figure is the fastest of
+five runs, three for JSON. In 64 KiB pieces the same buffer is used again and again, and what is left of a request is moved to its
+front: that is timed, the kernel's copying from the file is shown apart. The lines are those that say what a request is, without
+comments and empty lines; a parser written by hand is all of its code. JSON becomes values that are kept until all of it is read:
+strings are copied, numbers read, and what it costs to free them again is in the time."""
 
 
 def run(options):
@@ -144,7 +145,7 @@ def request_programs() -> dict[str, Path]:
     else:
         print("skipped: llhttp (its source is not installed; Debian: node-llhttp)")
     if HTTP_PARSER.exists():
-        programs["http_parser"] = build("requests_http_parser.c", *C_FLAGS, "-lhttp_parser")
+        programs["http_parser"] = build("requests_http_parser.c", "-lhttp_parser")
     else:
         print("skipped: http_parser (not installed; Debian: libhttp-parser-dev)")
     return {name: program for name, program in programs.items() if program}
