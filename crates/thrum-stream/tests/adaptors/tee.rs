@@ -120,3 +120,24 @@ fn a_sink_behind_a_tee_is_flushed_when_nothing_comes() {
         assert_eq!(journal.take().last().unwrap(), "flushed");
     });
 }
+
+/// On real workers, where the sink's task may be in the middle of a poll when it is aborted.
+#[test]
+fn a_tee_that_is_dropped_never_passes_for_its_end() {
+    thrum_rt::block_on(async {
+        let journal = Journal::default();
+        for _ in 0..2000 {
+            let side = paced_sink(Duration::ZERO, &journal);
+            let mut tee = ready([1, 2, 3], &journal).tee(side, |_| ());
+            for _ in 0..3 {
+                tee.next().await.unwrap();
+            }
+            drop(tee);
+        }
+        while std::sync::Arc::strong_count(&journal.reads) > 1 {
+            sleep(Duration::from_millis(1)).await;
+        }
+        let entries = journal.take();
+        assert!(!entries.contains(&"sink closed".to_owned()));
+    });
+}
