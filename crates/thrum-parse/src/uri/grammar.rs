@@ -165,10 +165,13 @@ fn host<'a>(i: &mut In<'a>) -> Parsed<Host<'a>> {
         return address.parse(i);
     }
     let name = encoded(&REG_NAME).parse(i)?;
-    match name.parse::<Ipv4Addr>() {
-        Ok(address) => Ok(Host::Ip(address.into())),
-        Err(_) => Ok(Host::Name(name)),
+    // Most names tell by their first byte that they are no address.
+    if name.starts_with(|first: char| first.is_ascii_digit())
+        && let Ok(address) = name.parse::<Ipv4Addr>()
+    {
+        return Ok(Host::Ip(address.into()));
     }
+    Ok(Host::Name(name))
 }
 
 /// The longest IPv6 address there is: six groups and an IPv4 address.
