@@ -27,7 +27,7 @@ use std::fmt;
 
 use crate::{Explanation, In, Level, explain, simd};
 
-/// The longest field that is read, in bytes: what four thirds of Apache's longest header are when all of it is escaped.
+/// The longest field that is read, in bytes: twice what the longest header of Apache has when all of it is escaped.
 pub const FIELD_BYTES: usize = 64 * 1024;
 
 /// One line. A field that says `-` was absent: `None`.

@@ -41,7 +41,7 @@ pub fn uri<'a>(i: &mut In<'a>) -> Parsed<UriReference<'a>> {
 /// URI-reference = URI / relative-ref (4.1)
 ///
 /// # Errors
-/// As [`uri`].
+/// As [`uri()`].
 pub fn uri_reference<'a>(i: &mut In<'a>) -> Parsed<UriReference<'a>> {
     let scheme = opt(scheme).parse(i)?;
     if scheme.is_none() {
@@ -59,7 +59,7 @@ pub fn uri_reference<'a>(i: &mut In<'a>) -> Parsed<UriReference<'a>> {
 /// authority = [ userinfo "@" ] host [ ":" port ] (3.2)
 ///
 /// # Errors
-/// As [`uri`].
+/// As [`uri()`].
 pub fn authority<'a>(i: &mut In<'a>) -> Parsed<Authority<'a>> {
     let userinfo = |i: &mut In<'a>| {
         let userinfo = encoded(&USERINFO).parse(i)?;
@@ -77,7 +77,7 @@ pub fn authority<'a>(i: &mut In<'a>) -> Parsed<Authority<'a>> {
 /// uri-host [ ":" port ] (RFC 9110, 7.2)
 ///
 /// # Errors
-/// As [`uri`].
+/// As [`uri()`].
 pub fn host_and_port<'a>(i: &mut In<'a>) -> Parsed<Authority<'a>> {
     let host = host.context("a host").parse(i)?;
     let port = match i.next_byte() {
