@@ -23,7 +23,7 @@ static PATH: ByteSet = PLAIN.with(b":@/");
 static QUERY: ByteSet = PLAIN.with(b":@/?");
 static FIRST_SEGMENT: ByteSet = PLAIN.with(b"@%");
 
-/// URI = scheme ":" hier-part [ "?" query ] [ "#" fragment ] (3)
+/// `URI = scheme ":" hier-part [ "?" query ] [ "#" fragment ]` (3)
 ///
 /// # Errors
 /// The reason is a [`UriError`](super::UriError), turned into a [`Reason`].
@@ -56,7 +56,7 @@ pub fn uri_reference<'a>(i: &mut In<'a>) -> Parsed<UriReference<'a>> {
     })
 }
 
-/// authority = [ userinfo "@" ] host [ ":" port ] (3.2)
+/// `authority = [ userinfo "@" ] host [ ":" port ]` (3.2)
 ///
 /// # Errors
 /// As [`uri()`].
@@ -74,7 +74,7 @@ pub fn authority<'a>(i: &mut In<'a>) -> Parsed<Authority<'a>> {
     })
 }
 
-/// uri-host [ ":" port ] (RFC 9110, 7.2)
+/// `uri-host [ ":" port ]` (RFC 9110, 7.2)
 ///
 /// # Errors
 /// As [`uri()`].
@@ -141,13 +141,13 @@ fn hierarchy<'a>(i: &mut In<'a>) -> Parsed<UriReference<'a>> {
     })
 }
 
-/// [ "?" query ] (3.4)
+/// `[ "?" query ]` (3.4)
 fn query<'a>(i: &mut In<'a>) -> Parsed<Option<&'a str>> {
     let query = opt((byte(b'?'), encoded(&QUERY).context("a query"))).parse(i)?;
     Ok(query.map(|(_, query)| query))
 }
 
-/// [ "#" fragment ] (3.5)
+/// `[ "#" fragment ]` (3.5)
 fn fragment<'a>(i: &mut In<'a>) -> Parsed<Option<&'a str>> {
     let fragment = opt((byte(b'#'), encoded(&QUERY).context("a fragment"))).parse(i)?;
     Ok(fragment.map(|(_, fragment)| fragment))
