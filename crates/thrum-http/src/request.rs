@@ -1,10 +1,10 @@
 //! From a parsed head to a request: what RFC 9110 and 9112 demand beyond the grammar. No I/O.
 
 use bytes::Bytes;
-use http::uri::Authority;
 use http::{HeaderName, HeaderValue, Method, Request, Uri};
 use thrum_parse::Span;
 use thrum_parse::http::{HeadError, RequestHead, Version};
+use thrum_parse::uri::parse_host;
 
 use crate::{Body, Reject};
 
@@ -140,42 +140,12 @@ impl Control {
         let agrees = uri
             .authority()
             .is_none_or(|authority| authority.as_str().as_bytes().eq_ignore_ascii_case(host));
-        if is_host(host) && agrees {
+        if parse_host(host).is_ok() && agrees {
             Ok(())
         } else {
             Err(Reject::BadHost)
         }
     }
-}
-
-/// uri-host [ ":" port ], or nothing (RFC 9110 section 7.2, RFC 9112 section 3.2).
-fn is_host(host: &[u8]) -> bool {
-    let literal = host.first() == Some(&b'[');
-    let end = if literal { b']' } else { b':' };
-    let end = host.iter().position(|&byte| byte == end);
-    let (name, port) = match (literal, end) {
-        (true, None) => return false,
-        (true, Some(end)) => host.split_at(end + 1),
-        (false, end) => host.split_at(end.unwrap_or(host.len())),
-    };
-    let name_is_good = if literal {
-        std::str::from_utf8(&name[1..name.len() - 1])
-            .is_ok_and(|address| address.parse::<std::net::Ipv6Addr>().is_ok())
-    } else {
-        let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_".contains(byte);
-        name.iter().all(plain)
-            || (!name.iter().any(|byte| b"@[]".contains(byte)) && Authority::try_from(name).is_ok())
-    };
-    let port_is_good = match port {
-        [] => true,
-        [b':', digits @ ..] => {
-            !name.is_empty()
-                && digits.iter().all(u8::is_ascii_digit)
-                && (digits.is_empty() || content_length(digits).is_ok_and(|port| port < 1 << 16))
-        }
-        _ => false,
-    };
-    name_is_good && port_is_good
 }
 
 /// Notes a value that there may be one of.

@@ -27,8 +27,11 @@ use std::fmt;
 
 use crate::{Explanation, In, Level, explain, simd};
 
-/// The longest field that is read, in bytes: what four thirds of Apache's longest header are when all of it is escaped.
+/// The longest field that is read, in bytes: twice what the longest header of Apache has when all of it is escaped.
 pub const FIELD_BYTES: usize = 64 * 1024;
+
+/// No line that can be read is as long as this, in bytes.
+pub const LINE_BYTES: usize = 8 * FIELD_BYTES;
 
 /// One line. A field that says `-` was absent: `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +72,7 @@ pub struct RequestLine<'a> {
 /// The entries of a buffer, line by line. It goes on behind a line that it can't read.
 ///
 /// A line whose end has not come is left for later: [`consumed`](Entries::consumed) says where it starts. So a log of any
-/// size is read through a buffer of [`FIELD_BYTES`] and more; a line that does not end within that is reported as bad.
+/// size is read through a buffer of more than [`LINE_BYTES`]; a line that does not end within that is reported as bad.
 #[derive(Clone, Debug)]
 pub struct Entries<'a> {
     buffer: &'a [u8],
@@ -135,7 +138,7 @@ impl<'a> Entries<'a> {
                 self.consumed += end + 1;
                 &rest[..end]
             }
-            None if self.eof || rest.len() > FIELD_BYTES => {
+            None if self.eof || rest.len() > LINE_BYTES => {
                 self.consumed += rest.len();
                 rest
             }

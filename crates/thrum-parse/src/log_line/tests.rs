@@ -180,8 +180,8 @@ fn bad_lines_are_passed_over() {
 #[test]
 fn a_line_without_end_is_given_up() {
     for log in [
-        vec![b'x'; FIELD_BYTES + 1],
-        [COMBINED.as_bytes(), &[b' '; FIELD_BYTES]].concat(),
+        vec![b'x'; LINE_BYTES + 1],
+        [COMBINED.as_bytes(), &[b' '; LINE_BYTES]].concat(),
     ] {
         let mut entries = Entries::new(&log, false);
         assert!(entries.next().unwrap().is_err());

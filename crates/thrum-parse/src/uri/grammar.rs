@@ -23,7 +23,7 @@ static PATH: ByteSet = PLAIN.with(b":@/");
 static QUERY: ByteSet = PLAIN.with(b":@/?");
 static FIRST_SEGMENT: ByteSet = PLAIN.with(b"@%");
 
-/// URI = scheme ":" hier-part [ "?" query ] [ "#" fragment ] (3)
+/// `URI = scheme ":" hier-part [ "?" query ] [ "#" fragment ]` (3)
 ///
 /// # Errors
 /// The reason is a [`UriError`](super::UriError), turned into a [`Reason`].
@@ -41,7 +41,7 @@ pub fn uri<'a>(i: &mut In<'a>) -> Parsed<UriReference<'a>> {
 /// URI-reference = URI / relative-ref (4.1)
 ///
 /// # Errors
-/// As [`uri`].
+/// As [`uri()`].
 pub fn uri_reference<'a>(i: &mut In<'a>) -> Parsed<UriReference<'a>> {
     let scheme = opt(scheme).parse(i)?;
     if scheme.is_none() {
@@ -56,10 +56,10 @@ pub fn uri_reference<'a>(i: &mut In<'a>) -> Parsed<UriReference<'a>> {
     })
 }
 
-/// authority = [ userinfo "@" ] host [ ":" port ] (3.2)
+/// `authority = [ userinfo "@" ] host [ ":" port ]` (3.2)
 ///
 /// # Errors
-/// As [`uri`].
+/// As [`uri()`].
 pub fn authority<'a>(i: &mut In<'a>) -> Parsed<Authority<'a>> {
     let userinfo = |i: &mut In<'a>| {
         let userinfo = encoded(&USERINFO).parse(i)?;
@@ -74,10 +74,10 @@ pub fn authority<'a>(i: &mut In<'a>) -> Parsed<Authority<'a>> {
     })
 }
 
-/// uri-host [ ":" port ] (RFC 9110, 7.2)
+/// `uri-host [ ":" port ]` (RFC 9110, 7.2)
 ///
 /// # Errors
-/// As [`uri`].
+/// As [`uri()`].
 pub fn host_and_port<'a>(i: &mut In<'a>) -> Parsed<Authority<'a>> {
     let host = host.context("a host").parse(i)?;
     let port = match i.next_byte() {
@@ -141,13 +141,13 @@ fn hierarchy<'a>(i: &mut In<'a>) -> Parsed<UriReference<'a>> {
     })
 }
 
-/// [ "?" query ] (3.4)
+/// `[ "?" query ]` (3.4)
 fn query<'a>(i: &mut In<'a>) -> Parsed<Option<&'a str>> {
     let query = opt((byte(b'?'), encoded(&QUERY).context("a query"))).parse(i)?;
     Ok(query.map(|(_, query)| query))
 }
 
-/// [ "#" fragment ] (3.5)
+/// `[ "#" fragment ]` (3.5)
 fn fragment<'a>(i: &mut In<'a>) -> Parsed<Option<&'a str>> {
     let fragment = opt((byte(b'#'), encoded(&QUERY).context("a fragment"))).parse(i)?;
     Ok(fragment.map(|(_, fragment)| fragment))
@@ -165,10 +165,13 @@ fn host<'a>(i: &mut In<'a>) -> Parsed<Host<'a>> {
         return address.parse(i);
     }
     let name = encoded(&REG_NAME).parse(i)?;
-    match name.parse::<Ipv4Addr>() {
-        Ok(address) => Ok(Host::Ip(address.into())),
-        Err(_) => Ok(Host::Name(name)),
+    // Most names tell by their first byte that they are no address.
+    if name.starts_with(|first: char| first.is_ascii_digit())
+        && let Ok(address) = name.parse::<Ipv4Addr>()
+    {
+        return Ok(Host::Ip(address.into()));
     }
+    Ok(Host::Name(name))
 }
 
 /// The longest IPv6 address there is: six groups and an IPv4 address.

@@ -2,7 +2,7 @@
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | `grammar` | the grammar; its rules are parsers: [`uri`], [`uri_reference`], [`authority`], [`host_and_port`] |
+//! | `grammar` | the grammar; its rules are parsers: [`uri()`], [`uri_reference`], [`authority`], [`host_and_port`] |
 //! | `reference` | [`UriReference::resolve`], [`remove_dot_segments`], [`normalize_path`] |
 //! | `encoding` | percent-encoding both ways, and the pairs of a query |
 //!
@@ -124,7 +124,7 @@ pub enum UriError {
 /// Parses an absolute URI.
 ///
 /// # Errors
-/// What is wrong with it. [`explain`](crate::explain) with [`uri`] says where.
+/// What is wrong with it. [`explain`](crate::explain) with [`uri()`] says where.
 pub fn parse_uri(text: &str) -> Result<UriReference<'_>, UriError> {
     all(uri, text.as_bytes())
 }

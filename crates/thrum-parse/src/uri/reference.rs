@@ -83,7 +83,10 @@ pub fn remove_dot_segments(path: &str) -> Cow<'_, str> {
         return Cow::Borrowed("");
     }
     while !rest.is_empty() {
-        let end = rest[1..].find('/').map_or(rest.len(), |slash| slash + 1);
+        let slash = usize::from(rest.starts_with('/'));
+        let end = rest[slash..]
+            .find('/')
+            .map_or(rest.len(), |end| slash + end);
         let (segment, behind) = rest.split_at(end);
         match segment {
             "/." | "/.." => {
