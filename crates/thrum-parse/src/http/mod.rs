@@ -8,6 +8,7 @@
 //! | `chunk` | [`ChunkParser`], for the line before each chunk of a body |
 //! | `error` | [`HeadError`] and [`ChunkError`]: what a peer did wrong |
 //! | `lines` | how a grammar of lines is restarted |
+//! | [`value`] | header field values: lists, media types, ranges, dates, cookies ... |
 //!
 //! # Strictness
 //! Two programs that read one message differently are how requests get smuggled past the first of them, so nothing is
@@ -33,6 +34,7 @@ mod fields;
 mod grammar;
 mod head;
 mod lines;
+pub mod value;
 
 pub use chunk::{ChunkLine, ChunkParser};
 pub use error::{ChunkError, HeadError};
