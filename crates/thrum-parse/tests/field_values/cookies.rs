@@ -112,6 +112,7 @@ fn set_cookies() {
             ("a=b\r\nSet-Cookie: x", BadCookie, 3),
             ("a=b; Path=/\x1f", BadCookie, 11),
             ("a=b; Domain=..x", BadCookie, 4),
+            ("a=b; Domain=. x", BadCookie, 4),
         ]
     );
     let long = |length| format!("a={}", "b".repeat(length));

@@ -29,7 +29,10 @@ macro_rules! bad {
 
 mod accept;
 mod cookies;
+mod credentials;
 mod date;
+mod disposition;
+mod forwarded;
 mod framing;
 mod media_type;
 mod properties;

@@ -44,6 +44,11 @@ properties! {
     cache_control: CacheControl<'_>,
     cookies: Cookies<'_>,
     set_cookie: SetCookie<'_>,
+    forwarded: Forwarded<'_>,
+    x_forwarded_for: XForwardedFor<'_>,
+    content_disposition: ContentDisposition<'_>,
+    credentials: Credentials<'_>,
+    challenges: Challenges<'_>,
 }
 
 /// Pieces of values, and bytes of any kind.

@@ -16,6 +16,9 @@
 //! | `framing` | [`ContentLength`], [`TransferEncoding`]; [`Expect`], [`Upgrade`] |
 //! | `cookie`, `set_cookie` | [`Cookies`], [`SetCookie`] |
 //! | `cache_control` | [`CacheControl`] |
+//! | `forwarded` | [`Forwarded`], [`XForwardedFor`] |
+//! | `disposition` | [`ContentDisposition`] |
+//! | `credentials` | [`Credentials`]: `Authorization`; [`Challenges`]: `WWW-Authenticate` |
 //! | `error` | [`ValueError`], [`Fault`] |
 //!
 //! ```
@@ -32,9 +35,12 @@ mod accept;
 mod cache_control;
 mod cookie;
 mod cookie_date;
+mod credentials;
 mod date;
+mod disposition;
 mod entity_tag;
 mod error;
+mod forwarded;
 mod framing;
 mod language;
 mod list;
@@ -48,9 +54,14 @@ mod weight;
 pub use accept::{Accept, AcceptCharset, AcceptEncoding, CharsetRange, CodingRange, MediaRange};
 pub use cache_control::{CacheControl, Directive};
 pub use cookie::{Cookie, Cookies};
+pub use credentials::{Challenges, Credentials};
 pub use date::HttpDate;
+pub use disposition::ContentDisposition;
 pub use entity_tag::{EntityTag, EntityTags, IfRange};
 pub use error::{Fault, ValueError};
+pub use forwarded::{
+    Forwarded, ForwardedElement, Node, NodeName, NodePort, XForwardedFor, XForwardedNode,
+};
 pub use framing::{
     ContentLength, Expect, Expectation, Protocol, TransferCoding, TransferEncoding, Upgrade,
 };

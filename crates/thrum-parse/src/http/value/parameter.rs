@@ -47,6 +47,15 @@ impl<'a> Parameters<'a> {
         self.iter().next().is_none()
     }
 
+    /// Reads `pair *( OWS ";" OWS [ pair ] )` with an optional first pair, as `Forwarded` has it.
+    pub(super) fn read_unled(i: &mut In<'a>) -> Parsed<Self> {
+        let start = i.position();
+        if i.next_byte() != Some(b';') {
+            Parameter::read(i)?;
+        }
+        Self::read_from(start, i)
+    }
+
     fn read_from(start: usize, i: &mut In<'a>) -> Parsed<Self> {
         let mut seen = Parameters { raw: b"" };
         for count in 0.. {

@@ -162,7 +162,8 @@ impl<'a> SetCookie<'a> {
         } else if is("domain") {
             let domain = value.strip_prefix(b".").unwrap_or(value);
             self.domain = (!domain.is_empty()).then_some(domain);
-            return domain.first() != Some(&b'.');
+            // Nothing is in a domain such as `..x`.
+            return !matches!(domain.first(), Some(b'.' | b' ' | b'\t'));
         } else if is("path") {
             self.path = (value.first() == Some(&b'/')).then_some(value);
         } else if is("secure") {

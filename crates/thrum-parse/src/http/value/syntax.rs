@@ -11,6 +11,7 @@ use crate::{
 
 const DIGITS: ByteSet = ByteSet::new().range(b'0', b'9');
 const ALPHAS: ByteSet = ByteSet::new().range(b'a', b'z').range(b'A', b'Z');
+pub(super) const ALPHANUMS: ByteSet = ALPHAS.or(&DIGITS);
 pub(super) const TEXT: ByteSet = ByteSet::new()
     .with(b"\t")
     .range(0x20, 0x7e)
@@ -18,7 +19,7 @@ pub(super) const TEXT: ByteSet = ByteSet::new()
 
 pub(super) static DIGIT: ByteSet = DIGITS;
 pub(super) static ALPHA: ByteSet = ALPHAS;
-pub(super) static ALPHANUM: ByteSet = ALPHAS.or(&DIGITS);
+pub(super) static ALPHANUM: ByteSet = ALPHANUMS;
 pub(super) static TCHAR: ByteSet = ALPHAS.or(&DIGITS).with(b"!#$%&'*+-.^_`|~");
 pub(super) static OWS: ByteSet = ByteSet::new().with(b" \t");
 /// HTAB / SP / VCHAR / obs-text: all that a field value may hold, and a quoted pair its second.
