@@ -100,11 +100,17 @@ fn no_dates() {
 #[test]
 fn system_time() {
     let before = UNIX_EPOCH - Duration::from_millis(500);
-    let date = HttpDate::from_system_time(before).unwrap();
+    let date = HttpDate::from_system_time(before);
     assert_eq!(date.unix_seconds(), -1);
     assert_eq!(date.to_system_time(), UNIX_EPOCH - Duration::from_secs(1));
     let far = UNIX_EPOCH + Duration::from_secs(253_402_300_800);
-    assert_eq!(HttpDate::from_system_time(far), None);
+    let last = HttpDate::from_unix_seconds(253_402_300_799);
+    assert_eq!(Some(HttpDate::from_system_time(far)), last);
+    assert_eq!(HttpDate::from_unix_seconds(253_402_300_800), None);
+    assert_eq!(
+        HttpDate::clamped(i64::MIN).to_imf_fixdate(),
+        *b"Sat, 01 Jan 0000 00:00:00 GMT"
+    );
 }
 
 /// Howard Hinnant's algorithm against counting, and the weekday too: no two days have the same name and date.

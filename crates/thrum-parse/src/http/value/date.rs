@@ -92,22 +92,27 @@ impl HttpDate {
         }
     }
 
+    /// The moment so many seconds after the start of 1970, or the nearest in the years 0 to 9999.
+    pub fn clamped(seconds: i64) -> Self {
+        HttpDate(seconds.clamp(Self::LEAST, Self::MOST))
+    }
+
     /// Seconds after the start of 1970.
     pub const fn unix_seconds(self) -> i64 {
         self.0
     }
 
-    /// The second that `time` is in; `None` outside the years 0 to 9999.
-    pub fn from_system_time(time: SystemTime) -> Option<Self> {
-        let seconds = match time.duration_since(UNIX_EPOCH) {
-            Ok(since) => i64::try_from(since.as_secs()).ok()?,
+    /// The second that `time` is in, or the nearest in the years 0 to 9999.
+    pub fn from_system_time(time: SystemTime) -> Self {
+        let seconds = |duration: Duration| i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
+        Self::clamped(match time.duration_since(UNIX_EPOCH) {
+            Ok(since) => seconds(since),
             Err(before) => {
                 let before = before.duration();
-                let started = i64::from(before.subsec_nanos() > 0);
-                -i64::try_from(before.as_secs()).ok()? - started
+                let has_begun = i64::from(before.subsec_nanos() > 0);
+                -seconds(before).saturating_add(has_begun)
             }
-        };
-        Self::from_unix_seconds(seconds)
+        })
     }
 
     /// The start of the second.
@@ -164,8 +169,7 @@ impl HttpDate {
 
 impl<'a> FieldValue<'a> for HttpDate {
     fn read(i: &mut In<'a>) -> Parsed<Self> {
-        let now = || Self::from_system_time(SystemTime::now()).unwrap_or(HttpDate(0));
-        date(i, now)
+        date(i, || Self::from_system_time(SystemTime::now()))
     }
 
     fn write(&self, out: &mut Vec<u8>) {
