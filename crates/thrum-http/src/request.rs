@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, Request, Uri};
 use thrum_parse::Span;
+use thrum_parse::http::value::{ContentLength, FieldValue, TransferEncoding};
 use thrum_parse::http::{HeadError, RequestHead, Version};
 use thrum_parse::uri::parse_host;
 
@@ -156,42 +157,21 @@ fn set_once<T>(place: &mut Option<T>, value: T, repeated: Reject) -> Result<(), 
     }
 }
 
-/// 1*DIGIT, no sign, no list, checked.
+/// One number. RFC 9110 section 8.6 lets a repeated one be refused, and so it is.
 fn content_length(value: &[u8]) -> Result<u64, Reject> {
-    if value.is_empty() {
-        return Err(Reject::BadContentLength);
+    match ContentLength::parse(value) {
+        Ok(length) if !length.is_repeated => Ok(length.bytes),
+        _ => Err(Reject::BadContentLength),
     }
-    let digit = |number: u64, byte: &u8| {
-        let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
-        number.checked_mul(10)?.checked_add(digit)
-    };
-    value
-        .iter()
-        .try_fold(0, digit)
-        .ok_or(Reject::BadContentLength)
 }
 
 /// `chunked`, once, and nothing else.
 fn transfer_encoding(value: &[u8]) -> Result<(), Reject> {
-    if value.eq_ignore_ascii_case(b"chunked") {
-        return Ok(());
-    }
-    let mut codings = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
-    let ends_in_chunked = codings
-        .next_back()
-        .is_some_and(|last| last.eq_ignore_ascii_case(b"chunked"));
-    let token = |coding: &[u8]| {
-        !coding.is_empty()
-            && coding
-                .iter()
-                .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-')
-    };
-    let others_are_codings =
-        codings.all(|coding| token(coding) && !coding.eq_ignore_ascii_case(b"chunked"));
-    if ends_in_chunked && others_are_codings {
-        Err(Reject::UnsupportedTransferEncoding)
-    } else {
-        Err(Reject::BadTransferEncoding)
+    match TransferEncoding::parse(value) {
+        Ok(codings) if !codings.ends_in_chunked() => Err(Reject::BadTransferEncoding),
+        Ok(codings) if codings.len() > 1 => Err(Reject::UnsupportedTransferEncoding),
+        Ok(_) => Ok(()),
+        Err(_) => Err(Reject::BadTransferEncoding),
     }
 }
 

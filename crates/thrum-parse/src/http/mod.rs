@@ -10,6 +10,7 @@
 //! | `chunk` | [`ChunkParser`], for the line before each chunk of a body |
 //! | `error` | [`HeadError`] and [`ChunkError`]: what a peer did wrong |
 //! | `lines` | how a grammar of lines is restarted |
+//! | [`value`] | header field values: lists, media types, ranges, dates, cookies ... |
 //!
 //! # Strictness
 //! Two programs that read one message differently are how requests get smuggled past the first of them, so nothing is
@@ -43,6 +44,7 @@ mod head;
 mod lines;
 mod request;
 mod response;
+pub mod value;
 
 pub use cgi::{CgiError, CgiHead, CgiResponse, CgiStatus};
 pub use chunk::{ChunkLine, ChunkParser};
