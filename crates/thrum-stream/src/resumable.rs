@@ -24,6 +24,8 @@ pub struct Resumable<S: Source> {
     source: S,
     /// What was handed back, the next item first.
     leftover: VecDeque<S::Item>,
+    /// After an error, too.
+    ended: bool,
 }
 
 impl<S: Source> Resumable<S> {
@@ -31,6 +33,7 @@ impl<S: Source> Resumable<S> {
         Resumable {
             source,
             leftover: VecDeque::new(),
+            ended: false,
         }
     }
 
@@ -39,11 +42,15 @@ impl<S: Source> Resumable<S> {
     /// Dropping the future before it is done loses what the sink has taken.
     ///
     /// # Errors
-    /// Those of the source and of the sink. The sink was aborted then.
+    /// Those of the source and of the sink. The sink was aborted then, and what it had taken is lost. A source that has
+    /// failed has ended.
     pub async fn feed<K: Sink<S::Item>>(&mut self, mut sink: K) -> Result<K::Output> {
         let fed = run::feed(self, &mut sink).await;
-        for item in sink.rest().into_iter().rev() {
-            self.unread(item);
+        // At the end of the source there is nothing to leave: the start of a line is the last line.
+        if let Ok(true) = fed {
+            for item in sink.rest().into_iter().rev() {
+                self.unread(item);
+            }
         }
         run::finish(std::future::ready(Ok(())), sink, fed).await
     }
@@ -63,10 +70,15 @@ impl<S: Source> Source for Resumable<S> {
     type Item = S::Item;
 
     async fn next(&mut self) -> Result<Option<S::Item>> {
-        match self.leftover.pop_front() {
-            Some(item) => Ok(Some(item)),
-            None => self.source.next().await,
+        if let Some(item) = self.leftover.pop_front() {
+            return Ok(Some(item));
         }
+        if self.ended {
+            return Ok(None);
+        }
+        let next = self.source.next().await;
+        self.ended = !matches!(next, Ok(Some(_)));
+        next
     }
 
     async fn close(self) -> Result<()> {

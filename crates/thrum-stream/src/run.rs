@@ -17,8 +17,8 @@ where
     finish(source.close(), sink, fed).await
 }
 
-/// Feeds the sink until it has enough or the source has ended.
-pub(crate) async fn feed<S, K>(source: &mut S, sink: &mut K) -> Result<()>
+/// Feeds the sink until it has enough, which is `true`, or the source has ended.
+pub(crate) async fn feed<S, K>(source: &mut S, sink: &mut K) -> Result<bool>
 where
     S: Source,
     K: Sink<S::Item>,
@@ -35,17 +35,17 @@ where
         };
         match next? {
             Some(item) => sink.push(item).await?,
-            None => break,
+            None => return Ok(false),
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Ends a sink that was fed, and its source by `closing` it. The first error is the one that is told.
 pub(crate) async fn finish<I: Send, K: Sink<I>>(
     closing: impl Future<Output = Result<()>>,
     sink: K,
-    fed: Result<()>,
+    fed: Result<bool>,
 ) -> Result<K::Output> {
     // The source first: what it says at its end, such as that its process failed, decides whether what came was all.
     let closed = closing.await;
