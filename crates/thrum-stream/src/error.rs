@@ -82,7 +82,7 @@ impl Error {
         )
     }
 
-    /// What code that was given to the stage `stage` says. One of our own errors stays as it is.
+    /// What code that was given to the stage `stage` says. One of our own errors stays as it is, and so does a cause.
     pub(crate) fn of_user(
         stage: &'static str,
         error: impl Into<Box<dyn std::error::Error + Send + Sync>>,

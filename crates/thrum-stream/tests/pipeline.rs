@@ -167,3 +167,69 @@ fn names_of_ones_own() {
     let kind = std::io::Error::from(error).kind();
     assert_eq!(kind, std::io::ErrorKind::InvalidData);
 }
+
+#[test]
+fn the_end_of_the_source_leaves_nothing_over() {
+    block_on(async {
+        let mut input = source::reader(&b"one\ntwo\nthree"[..]).resumable();
+        let first = input.feed(stage::lines(9).to(sink::head())).await.unwrap();
+        assert_eq!(first.unwrap(), "one");
+        let others = stage::lines(9).to(sink::collect(9));
+        assert_eq!(input.feed(others).await.unwrap(), ["two", "three"]);
+        assert_eq!(input.next().await.unwrap(), None);
+    });
+}
+
+#[test]
+fn a_source_that_has_failed_is_not_asked_again() {
+    struct Failing(Arc<AtomicU32>);
+
+    impl Source for Failing {
+        type Item = u32;
+
+        async fn next(&mut self) -> Result<Option<u32>> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Err(Error::new("failing", Cause::Truncated("it")))
+        }
+    }
+    let asked = Arc::new(AtomicU32::new(0));
+    block_on(async {
+        let mut failing = Failing(asked.clone()).resumable();
+        failing.feed(sink::count()).await.unwrap_err();
+        assert_eq!(failing.feed(sink::count()).await.unwrap(), 0);
+    });
+    assert_eq!(asked.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn errors_of_inner_pipelines_stay_as_they_are() {
+    async fn lines(text: &'static str) -> Result<u64> {
+        let lines = source::reader(text.as_bytes()).pipe(stage::lines(3));
+        lines.run(sink::count()).await
+    }
+    let texts = || source::iter(["a", "longer"]);
+    block_on(async {
+        let each = sink::for_each_async(async |text| {
+            lines(text).await?;
+            Result::Ok(())
+        });
+        let sum = sink::try_fold(0, |sum: &mut u64, lines: Result<u64>| {
+            *sum += lines?;
+            Result::Ok(())
+        });
+        let counted = texts().map_concurrent(2, async |text| Result::Ok(lines(text).await));
+        let unfolded = source::unfold(2, async |n| Result::Ok(Some((lines("longer").await?, n))));
+        let errors = [
+            texts().run(each).await.unwrap_err(),
+            counted.run(sum).await.unwrap_err(),
+            unfolded.run(sink::count()).await.unwrap_err(),
+            source::try_iter([lines("longer").await])
+                .run(sink::count())
+                .await
+                .unwrap_err(),
+        ];
+        for error in errors {
+            assert_eq!(error.to_string(), "lines: longer than 3 bytes");
+        }
+    });
+}

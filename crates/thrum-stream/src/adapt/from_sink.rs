@@ -6,10 +6,13 @@ use std::pin::Pin;
 
 use futures_sink::Sink as FuturesSink;
 
-use crate::{Cause, Error, Result, Sink};
+use crate::{Error, Result, Sink};
 
 /// Sends to a sink of `futures`. It is flushed when the source has nothing ready, and closed at the end. Buffer: what the
 /// sink has.
+///
+/// # Errors
+/// Those of the sink: an [`Error`] as it is, any other one in the stage `"sink"`.
 pub fn futures<K>(sink: K) -> FromSink<K> {
     FromSink(Box::pin(sink))
 }
@@ -47,5 +50,5 @@ where
 }
 
 fn failed(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Error {
-    Error::new("sink", Cause::Other(error.into()))
+    Error::of_user("sink", error)
 }

@@ -6,9 +6,12 @@ use std::pin::Pin;
 use futures_core::Stream;
 use futures_lite::StreamExt;
 
-use crate::{Cause, Error, Result, Source};
+use crate::{Error, Result, Source};
 
 /// What a stream of results gives; its first error ends it. Buffer: what the stream has.
+///
+/// # Errors
+/// That error: an [`Error`] as it is, any other one in the stage `"stream"`.
 ///
 /// ```
 /// use futures_lite::stream;
@@ -44,7 +47,7 @@ where
             Some(Ok(item)) => Ok(Some(item)),
             Some(Err(error)) => {
                 self.0 = None;
-                Err(Error::new("stream", Cause::Other(error.into())))
+                Err(Error::of_user("stream", error))
             }
             None => {
                 self.0 = None;

@@ -1,8 +1,9 @@
 //! Sinks for what is done with each item.
 
+use std::error::Error as StdError;
 use std::future::Future;
 
-use crate::{Cause, Error, Result, Sink};
+use crate::{Error, Result, Sink};
 
 /// Calls `act` with each item. Buffer: none.
 ///
@@ -38,7 +39,7 @@ impl<I: Send, F: FnMut(I) + Send> Sink<I> for ForEach<F> {
 /// Calls `act` with each item and waits for what it does, one after the other. Buffer: one item.
 ///
 /// # Errors
-/// Those of `act`, in the stage `for_each_async`.
+/// Those of `act`: an [`Error`] as it is, any other one in the stage `"for_each_async"`.
 ///
 /// ```
 /// use std::io;
@@ -70,7 +71,7 @@ pub struct ForEachAsync<F>(F);
 impl<I, E, F, Fut> Sink<I> for ForEachAsync<F>
 where
     I: Send,
-    E: Into<Cause>,
+    E: Into<Box<dyn StdError + Send + Sync>>,
     F: FnMut(I) -> Fut + Send,
     Fut: Future<Output = std::result::Result<(), E>> + Send,
 {
@@ -78,7 +79,7 @@ where
 
     async fn push(&mut self, item: I) -> Result<()> {
         let acted = (self.0)(item).await;
-        acted.map_err(|cause| Error::new("for_each_async", cause))
+        acted.map_err(|error| Error::of_user("for_each_async", error))
     }
 
     async fn close(self) -> Result<()> {

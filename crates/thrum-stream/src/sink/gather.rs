@@ -1,5 +1,7 @@
 //! Sinks that make a value of what they get.
 
+use std::error::Error as StdError;
+
 use bytes::Bytes;
 
 use crate::{Cause, Error, Result, Sink};
@@ -42,15 +44,15 @@ impl<I: Send, T: Send, F: FnMut(&mut T, I) + Send> Sink<I> for Fold<T, F> {
 /// As [`fold`], with a change that can fail. Buffer: the value.
 ///
 /// # Errors
-/// Those of `change`, in the stage `try_fold`.
+/// Those of `change`: an [`Error`] as it is, any other one in the stage `"try_fold"`.
 ///
 /// ```
-/// use thrum_stream::{Cause, Source, sink, source};
+/// use thrum_stream::{Source, sink, source};
 ///
 /// # thrum_rt::block_on(async {
 /// let sum = sink::try_fold(0u8, |sum, n| {
-///     *sum = sum.checked_add(n).ok_or(Cause::Malformed("a sum over 255".into()))?;
-///     Ok::<(), Cause>(())
+///     *sum = sum.checked_add(n).ok_or("a sum over 255")?;
+///     Ok::<(), &str>(())
 /// });
 /// let error = source::iter([200, 100]).run(sum).await.unwrap_err();
 /// assert_eq!(error.to_string(), "try_fold: a sum over 255");
@@ -74,14 +76,14 @@ impl<I, T, E, F> Sink<I> for TryFold<T, F>
 where
     I: Send,
     T: Send,
-    E: Into<Cause>,
+    E: Into<Box<dyn StdError + Send + Sync>>,
     F: FnMut(&mut T, I) -> std::result::Result<(), E> + Send,
 {
     type Output = T;
 
     async fn push(&mut self, item: I) -> Result<()> {
         let changed = (self.change)(&mut self.value, item);
-        changed.map_err(|cause| Error::new("try_fold", cause))
+        changed.map_err(|error| Error::of_user("try_fold", error))
     }
 
     async fn close(self) -> Result<T> {

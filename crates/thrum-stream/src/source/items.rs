@@ -1,8 +1,9 @@
 //! Items that are there already.
 
+use std::error::Error as StdError;
 use std::iter::{self, Fuse};
 
-use crate::{Cause, Error, Result, Source};
+use crate::{Error, Result, Source};
 
 /// What an iterator gives.
 ///
@@ -47,7 +48,7 @@ pub fn empty<I>() -> Iter<iter::Empty<I>> {
 /// What an iterator of results gives, up to the first error.
 ///
 /// # Errors
-/// That error, in the stage `try_iter`.
+/// That error: an [`Error`] as it is, any other one in the stage `"try_iter"`.
 ///
 /// ```
 /// use thrum_stream::{Source, sink, source};
@@ -59,23 +60,26 @@ pub fn empty<I>() -> Iter<iter::Empty<I>> {
 /// # }).unwrap();
 /// ```
 pub fn try_iter<I: IntoIterator>(items: I) -> TryIter<I::IntoIter> {
-    TryIter(items.into_iter().fuse())
+    TryIter(Some(items.into_iter()))
 }
 
 /// See [`try_iter`].
 #[derive(Clone, Debug)]
-pub struct TryIter<I>(Fuse<I>);
+pub struct TryIter<I>(Option<I>);
 
 impl<I, T, E> Source for TryIter<I>
 where
     I: Iterator<Item = std::result::Result<T, E>> + Send,
     T: Send,
-    E: Into<Cause>,
+    E: Into<Box<dyn StdError + Send + Sync>>,
 {
     type Item = T;
 
     async fn next(&mut self) -> Result<Option<T>> {
-        let next = self.0.next().transpose();
-        next.map_err(|cause| Error::new("try_iter", cause))
+        let next = self.0.as_mut().and_then(Iterator::next).transpose();
+        if !matches!(next, Ok(Some(_))) {
+            self.0 = None;
+        }
+        next.map_err(|error| Error::of_user("try_iter", error))
     }
 }

@@ -83,7 +83,7 @@ pub trait Source: Send {
     /// The next item; `None` at the end, and from then on.
     ///
     /// # Errors
-    /// Whatever keeps it from giving one. It has ended then.
+    /// Whatever keeps it from giving one. It has ended then, and is not to be asked again.
     fn next(&mut self) -> impl Future<Output = Result<Option<Self::Item>>> + Send;
 
     /// Ends it: what it holds is released and waited for. Called once, after the end, after an error, or while there

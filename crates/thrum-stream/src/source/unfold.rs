@@ -1,16 +1,17 @@
 //! What a function gives.
 
+use std::error::Error as StdError;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
-use crate::{Cause, Error, Result, Source};
+use crate::{Error, Result, Source};
 
 /// What `step` gives, which takes a state and gives an item and the next state, or `None` at the end. A `next` that is
 /// dropped leaves the step under way, and the following one goes on with it. Buffer: the state.
 ///
 /// # Errors
-/// Those of `step`, in the stage `unfold`.
+/// Those of `step`: an [`Error`] as it is, any other one in the stage `"unfold"`.
 ///
 /// ```
 /// use std::io;
@@ -30,7 +31,7 @@ pub fn unfold<S, T, E, F, Fut>(state: S, step: F) -> Unfold<S, F, Fut>
 where
     F: FnMut(S) -> Fut + Send,
     Fut: Future<Output = std::result::Result<Option<(T, S)>, E>> + Send,
-    E: Into<Cause>,
+    E: Into<Box<dyn StdError + Send + Sync>>,
 {
     Unfold {
         state: Some(state),
@@ -52,7 +53,7 @@ impl<S, T, E, F, Fut> Source for Unfold<S, F, Fut>
 where
     S: Send,
     T: Send,
-    E: Into<Cause>,
+    E: Into<Box<dyn StdError + Send + Sync>>,
     F: FnMut(S) -> Fut + Send,
     Fut: Future<Output = std::result::Result<Option<(T, S)>, E>> + Send,
 {
@@ -65,7 +66,9 @@ where
         let Some(running) = self.running.as_mut().as_pin_mut() else {
             return Ok(None);
         };
-        let step = running.await.map_err(|cause| Error::new("unfold", cause));
+        let step = running
+            .await
+            .map_err(|error| Error::of_user("unfold", error));
         self.running.set(None);
         Ok(step?.map(|(item, state)| {
             self.state = Some(state);
