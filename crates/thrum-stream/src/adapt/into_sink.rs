@@ -9,7 +9,8 @@ use futures_sink::Sink as FuturesSink;
 
 use crate::{Cause, Error, Result, Sink};
 
-/// Takes items for a sink: [`Sink::into_futures`]. One item is under way at a time.
+/// Takes items for a sink: [`Sink::into_futures`]. One item is under way at a time. Those that come when the sink has
+/// enough are dropped.
 pub struct IntoSink<'a, K, T> {
     state: State<'a, K, T>,
 }
@@ -82,7 +83,7 @@ where
         }
         this.start(|mut sink| {
             let call = Box::pin(async move {
-                let pushed = sink.push(item).await;
+                let pushed = push(&mut sink, item).await;
                 (sink, pushed)
             });
             IntoSink {
@@ -98,7 +99,7 @@ where
             ready!(this.poll_idle(cx))?;
             this.start(|mut sink| {
                 let call = Box::pin(async move {
-                    let flushed = sink.flush().await;
+                    let flushed = flush(&mut sink).await;
                     (sink, flushed)
                 });
                 IntoSink {
@@ -122,6 +123,20 @@ where
         }
         Poll::Ready(Ok(()))
     }
+}
+
+/// Pushes an item, if the sink wants it.
+async fn push<I: Send, K: Sink<I>>(sink: &mut K, item: I) -> Result<()> {
+    if sink.wants().await? {
+        sink.push(item).await?;
+    }
+    Ok(())
+}
+
+/// Flushes what the sink makes of all that was pushed: it is when it is asked for more that it makes it.
+async fn flush<I: Send, K: Sink<I>>(sink: &mut K) -> Result<()> {
+    sink.wants().await?;
+    sink.flush().await
 }
 
 impl<K: fmt::Debug, T> fmt::Debug for IntoSink<'_, K, T> {

@@ -72,8 +72,8 @@ pub trait Sink<I: Send>: Send {
         async { Ok(()) }
     }
 
-    /// What was pushed and not used, first things first: for whoever reads on. Asked once, when it wants no more or the
-    /// source has ended.
+    /// What was pushed and not used, first things first: for whoever reads on. Asked at most once, when it wants no more;
+    /// then comes the close. At the end of the source it is not asked.
     fn rest(&mut self) -> Vec<I> {
         Vec::new()
     }
@@ -95,7 +95,7 @@ pub trait Sink<I: Send>: Send {
         async {}
     }
 
-    /// A sink of `futures`. It does not know when this one has enough.
+    /// A sink of `futures`. That has no way to say that it has enough: what is sent to it then is dropped.
     fn into_futures<'a>(self) -> IntoSink<'a, Self, Self::Output>
     where
         Self: Sized,

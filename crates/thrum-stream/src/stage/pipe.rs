@@ -68,6 +68,18 @@ impl<T, K, I> Staged<T, K, I> {
     }
 }
 
+impl<I: Send, T: Stage<I>, K: Sink<T::Item>> Staged<T, K, I> {
+    /// Makes what is made at the end.
+    async fn end(&mut self) -> Result<()> {
+        // The item that was pushed last comes first.
+        if self.wants().await? {
+            self.input.end();
+            self.wants().await?;
+        }
+        Ok(())
+    }
+}
+
 impl<I: Send, T: Stage<I>, K: Sink<T::Item>> Sink<I> for Staged<T, K, I> {
     type Output = K::Output;
 
@@ -99,9 +111,8 @@ impl<I: Send, T: Stage<I>, K: Sink<T::Item>> Sink<I> for Staged<T, K, I> {
     }
 
     async fn close(mut self) -> Result<K::Output> {
-        self.input.end();
-        match self.wants().await {
-            Ok(_) => self.sink.close().await,
+        match self.end().await {
+            Ok(()) => self.sink.close().await,
             Err(error) => {
                 self.sink.abort(&error).await;
                 Err(error)
