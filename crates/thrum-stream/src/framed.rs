@@ -66,6 +66,7 @@ impl<P, E> Codec<P, E> {
             parse: self.parse,
             input: Input::new(),
             buffer: BytesMut::new(),
+            ended: false,
             encode: self.encode,
             output: Vec::new(),
             written: 0,
@@ -76,6 +77,8 @@ impl<P, E> Codec<P, E> {
 
 /// A codec on a connection: a [`Stream`] of the values that come and a [`futures_sink::Sink`] for those that go; by
 /// [`source::stream`](crate::source::stream()) and [`sink::futures`](crate::sink::futures()) it fits pipelines.
+///
+/// The stream ends with its first error.
 ///
 /// Buffer: one value that comes, at most the codec's limit, and 8 KiB; 8 KiB and one value that goes.
 ///
@@ -104,6 +107,8 @@ pub struct Framed<C, P, E, U> {
     parse: Parse<P>,
     input: Input<Bytes>,
     buffer: BytesMut,
+    /// After an error too: nobody knows where the next value starts.
+    ended: bool,
     encode: E,
     output: Vec<u8>,
     /// How much of `output` is written.
@@ -162,6 +167,32 @@ where
     }
 }
 
+impl<C, P, E, U, T> Framed<C, P, E, U>
+where
+    C: AsyncRead + Unpin,
+    P: for<'a> Parser<'a, Output = T> + Send,
+    T: Send,
+{
+    /// Reads until a value is whole.
+    fn poll_value(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<T>>> {
+        loop {
+            match self.parse.step(&mut self.input)? {
+                Step::Item(value) => return Poll::Ready(Ok(Some(value))),
+                Step::Done => return Poll::Ready(Ok(None)),
+                Step::Need => {}
+            }
+            if self.buffer.len() < CHUNK / 2 {
+                self.buffer.resize(CHUNK, 0);
+            }
+            match ready!(Pin::new(&mut self.connection).poll_read(cx, &mut self.buffer)) {
+                Ok(0) => self.input.end(),
+                Ok(count) => self.input.give(self.buffer.split_to(count).freeze()),
+                Err(error) => return Poll::Ready(Err(failed(error))),
+            }
+        }
+    }
+}
+
 impl<C, P, E, U, T> Stream for Framed<C, P, E, U>
 where
     C: AsyncRead + Unpin,
@@ -173,22 +204,12 @@ where
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<T>>> {
         let this = self.get_mut();
-        loop {
-            match this.parse.step(&mut this.input) {
-                Ok(Step::Item(value)) => return Poll::Ready(Some(Ok(value))),
-                Ok(Step::Done) => return Poll::Ready(None),
-                Ok(Step::Need) => {}
-                Err(error) => return Poll::Ready(Some(Err(error))),
-            }
-            if this.buffer.len() < CHUNK / 2 {
-                this.buffer.resize(CHUNK, 0);
-            }
-            match ready!(Pin::new(&mut this.connection).poll_read(cx, &mut this.buffer)) {
-                Ok(0) => this.input.end(),
-                Ok(count) => this.input.give(this.buffer.split_to(count).freeze()),
-                Err(error) => return Poll::Ready(Some(Err(failed(error)))),
-            }
+        if this.ended {
+            return Poll::Ready(None);
         }
+        let next = ready!(this.poll_value(cx)).transpose();
+        this.ended = !matches!(next, Some(Ok(_)));
+        Poll::Ready(next)
     }
 }
 

@@ -5,7 +5,7 @@ use futures_util::{SinkExt, StreamExt, TryStreamExt};
 use thrum_parse::{Parser, byte, decimal};
 use thrum_rt::io::{self, AsyncReadExt, AsyncWriteExt};
 use thrum_rt::{block_on, spawn};
-use thrum_stream::{Cause, Codec, Error, Result, Sink, Source, sink, source, stage};
+use thrum_stream::{Cause, Codec, Error, Result, Sink, Source, Stage, sink, source, stage};
 
 #[test]
 fn there_and_back() {
@@ -135,11 +135,50 @@ fn what_follows_the_last_value_is_not_lost() {
 fn malformed_values_are_told() {
     block_on(async {
         let (mut near, far) = io::duplex(100);
-        near.write_all(b"12\nx\n").await.unwrap();
+        near.write_all(b"12\nx\n3\n").await.unwrap();
         let parser = (decimal::<u64>(), byte(b'\n')).map(|(number, _)| number);
         let mut framed = Codec::new(20, parser, |(): (), _: &mut Vec<u8>| {}).on(far);
         assert!(framed.next().await.unwrap().is_ok());
         let error = framed.next().await.unwrap().unwrap_err();
         assert!(error.to_string().contains("byte 3"), "{error}");
+        assert!(framed.next().await.is_none());
+    });
+}
+
+#[test]
+fn stages_before_a_sink_get_all_that_is_sent() {
+    block_on(async {
+        let mut lines = stage::lines(9).to(sink::collect::<Bytes>(9)).into_futures();
+        for piece in ["a\nb\n", "c\n"] {
+            lines.send(Bytes::from(piece)).await.unwrap();
+        }
+        lines.feed(Bytes::from("d")).await.unwrap();
+        SinkExt::<Bytes>::close(&mut lines).await.unwrap();
+        assert_eq!(lines.into_output().unwrap(), ["a", "b", "c", "d"]);
+    });
+}
+
+#[test]
+fn what_is_sent_to_a_sink_that_has_enough_is_dropped() {
+    block_on(async {
+        let mut head = sink::head().into_futures();
+        for number in [1, 2, 3] {
+            head.send(number).await.unwrap();
+        }
+        SinkExt::<u32>::close(&mut head).await.unwrap();
+        assert_eq!(head.into_output().unwrap(), Some(1));
+    });
+}
+
+#[test]
+fn our_errors_stay_as_they_are() {
+    block_on(async {
+        let long = source::reader(&b"longer"[..]).pipe(stage::lines(3));
+        let there_and_back = source::stream(long.into_stream());
+        let error = there_and_back.run(sink::count()).await.unwrap_err();
+        assert_eq!(error.to_string(), "lines: longer than 3 bytes");
+        let few = sink::futures(sink::collect(1).into_futures());
+        let error = source::iter([1, 2]).run(few).await.unwrap_err();
+        assert_eq!(error.to_string(), "collect: longer than 1 items");
     });
 }
