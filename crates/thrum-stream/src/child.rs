@@ -2,7 +2,7 @@
 //! never waits for a reader of that; the first of it is kept for the error.
 
 use std::borrow::Cow;
-use std::future::{Future, pending, poll_fn};
+use std::future::{Future, poll_fn};
 use std::io;
 use std::process::{ExitStatus, Stdio};
 use std::task::{Context, Poll, ready};
@@ -79,16 +79,12 @@ impl Running {
         self.output = Kept::new(self.child.stdout.take(), limit);
     }
 
-    /// An error if its standard output is longer than what is kept of it.
-    pub(crate) fn check_output(&self) -> Result<()> {
-        if self.output.more {
-            return Err(Error::too_long("process", self.output.limit));
-        }
-        Ok(())
-    }
-
     /// Does `work`, which waits for the process, while what it writes is read.
-    pub(crate) async fn with<T>(&mut self, work: impl Future<Output = T>) -> T {
+    ///
+    /// # Errors
+    /// Its standard output is longer than what is kept of it. It may write for ever: its end is not waited for.
+    pub(crate) async fn with<T>(&mut self, work: impl Future<Output = T>) -> Result<T> {
+        let work = async { Ok(work.await) };
         or(work, drain(&mut self.output, &mut self.stderr)).await
     }
 
@@ -96,13 +92,20 @@ impl Running {
     ///
     /// Not for the end of its outputs: a process that it has left behind may have those.
     pub(crate) async fn finish(mut self) -> Result<Vec<u8>> {
-        let drain = drain(&mut self.output, &mut self.stderr);
-        let ended = or(self.child.wait(), drain).await;
+        let wait = async { Ok(self.child.wait().await) };
+        let ended = match or(wait, drain(&mut self.output, &mut self.stderr)).await {
+            Ok(ended) => ended,
+            Err(error) => {
+                // The first error is the one that is told.
+                let _ = self.kill().await;
+                return Err(error);
+            }
+        };
         self.output.read_rest();
         self.stderr.read_rest();
         match ended {
             Ok(status) if status.success() => {
-                self.check_output()?;
+                self.output.check()?;
                 Ok(self.output.bytes)
             }
             Ok(status) => {
@@ -128,18 +131,16 @@ impl Running {
     }
 }
 
-/// Reads both for as long as it is polled.
-async fn drain<T>(output: &mut Kept, stderr: &mut Kept) -> T {
+/// Reads both for as long as it is polled, or until the output is too long.
+async fn drain<T>(output: &mut Kept, stderr: &mut Kept) -> Result<T> {
     poll_fn(|cx| {
-        let (output, stderr) = (output.poll_end(cx), stderr.poll_end(cx));
-        if output.is_ready() && stderr.is_ready() {
-            Poll::Ready(())
-        } else {
-            Poll::Pending
+        let _ = (output.poll_end(cx), stderr.poll_end(cx));
+        match output.check() {
+            Ok(()) => Poll::Pending,
+            Err(error) => Poll::Ready(Err(error)),
         }
     })
-    .await;
-    pending().await
+    .await
 }
 
 /// What a process writes: the first bytes are kept, the others read and forgotten.
@@ -169,6 +170,14 @@ impl Kept {
             self.read();
         }
         Poll::Ready(())
+    }
+
+    /// An error if it is longer than what is kept of it.
+    fn check(&self) -> Result<()> {
+        if self.more {
+            return Err(Error::too_long("process", self.limit));
+        }
+        Ok(())
     }
 
     /// Reads what is there, when the process has ended and all that it wrote is there.

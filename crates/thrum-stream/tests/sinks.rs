@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::FutureExt;
 use sha2::{Digest, Sha256};
 use thrum_rt::process::Command;
 use thrum_rt::sync::channel;
@@ -251,6 +252,22 @@ fn the_output_of_a_process_has_a_limit() {
     ));
     let feed = source::once("hell").run(sink::process(sh("cat")).output(4));
     assert_eq!(block_on(feed).unwrap(), b"hell");
+}
+
+#[test]
+fn a_process_that_writes_for_ever_is_not_waited_for() {
+    block_on(async {
+        let nothing = source::empty::<Bytes>().run(sink::process(sh("yes")).output(10));
+        let stuck =
+            source::iter(std::iter::repeat("more")).run(sink::process(sh("yes")).output(10));
+        for run in [nothing.boxed(), stuck.boxed()] {
+            let error = timeout(Duration::from_secs(20), run)
+                .await
+                .unwrap()
+                .unwrap_err();
+            assert_eq!(error.to_string(), "process: longer than 10 bytes");
+        }
+    });
 }
 
 #[test]

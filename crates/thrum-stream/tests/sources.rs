@@ -380,3 +380,24 @@ fn connections_lent_and_owned() {
         );
     }));
 }
+
+#[test]
+fn the_first_error_of_an_iterator_ends_it() {
+    block_on(async {
+        let mut items = source::try_iter([Ok(1), Err("broken"), Ok(2)]);
+        assert_eq!(items.next().await.unwrap(), Some(1));
+        items.next().await.unwrap_err();
+        assert_eq!(items.next().await.unwrap(), None);
+    });
+}
+
+#[test]
+fn a_process_that_reads_a_pipe_to_which_nobody_writes() {
+    block_on(async {
+        let mut cat = sh("cat");
+        cat.stdin(std::process::Stdio::piped());
+        let run = source::process(cat).run(sink::count());
+        let count = thrum_rt::time::timeout(Duration::from_secs(20), run).await;
+        assert_eq!(count.unwrap().unwrap(), 0);
+    });
+}

@@ -65,7 +65,7 @@ impl Process {
     /// Has what the process writes to its standard output read: at most `limit` bytes.
     ///
     /// # Errors
-    /// More bytes are [`Cause::TooLong`](crate::Cause::TooLong).
+    /// More bytes are [`Cause::TooLong`](crate::Cause::TooLong), while the process is waited for.
     pub fn output(mut self, limit: usize) -> Self {
         self.output = Some(limit);
         self
@@ -94,7 +94,7 @@ impl Fed {
         let Some(stdin) = &mut self.stdin else {
             return Ok(());
         };
-        let written = self.running.with(stdin.write_all(bytes)).await;
+        let written = self.running.with(stdin.write_all(bytes)).await?;
         self.wrote(written)
     }
 
@@ -102,7 +102,7 @@ impl Fed {
         let Some(stdin) = &mut self.stdin else {
             return Ok(());
         };
-        let flushed = self.running.with(stdin.flush()).await;
+        let flushed = self.running.with(stdin.flush()).await?;
         self.wrote(flushed)
     }
 
@@ -121,9 +121,7 @@ impl<I: AsRef<[u8]> + Send> Sink<I> for Process {
     type Output = Vec<u8>;
 
     async fn wants(&mut self) -> Result<bool> {
-        let fed = self.start()?;
-        fed.running.check_output()?;
-        Ok(fed.stdin.is_some())
+        Ok(self.start()?.stdin.is_some())
     }
 
     async fn push(&mut self, item: I) -> Result<()> {
@@ -135,7 +133,10 @@ impl<I: AsRef<[u8]> + Send> Sink<I> for Process {
     }
 
     async fn close(mut self) -> Result<Vec<u8>> {
-        self.start()?.flush().await?;
+        if let Err(error) = self.start()?.flush().await {
+            <Self as Sink<I>>::abort(self, &error).await;
+            return Err(error);
+        }
         let Some(mut fed) = self.fed.take() else {
             return Ok(Vec::new());
         };

@@ -56,6 +56,8 @@ impl Process {
     fn start(command: &mut Command) -> Result<(Running, Reader<PipeReader>)> {
         let mut running = Running::spawn(command.stdout(Stdio::piped()))?;
         let stdout = running.child.stdout.take();
+        // If it was given a pipe: nobody writes to that.
+        running.child.stdin = None;
         Ok((running, reader(stdout.expect("it is piped"))))
     }
 }
@@ -68,7 +70,7 @@ impl Source for Process {
             Some(running) => running,
             none => none.insert(Self::start(&mut self.command)?),
         };
-        let next = running.with(stdout.next()).await;
+        let next = running.with(stdout.next()).await?;
         let next = next.map_err(|error| error.in_stage("process".into()))?;
         self.ended = next.is_none();
         Ok(next)
