@@ -1,9 +1,10 @@
 //! The items, and a copy of each into a sink.
 
+use thrum_rt::CancellationToken;
 use thrum_rt::sync::channel::{self, Receiver, Sender};
 
 use super::child::Child;
-use crate::{Cause, Error, Result, Sink, Source};
+use crate::{Cause, Error, Result, Sink, Source, run};
 
 /// A source whose items also go into a sink: [`Source::tee`].
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub struct Tee<S: Source, T, F> {
 #[derive(Debug)]
 struct Side<I, T, F> {
     copies: Sender<Result<Option<I>>>,
+    /// Has the sink give up what it waits for.
+    stop: CancellationToken,
     task: Child<Result<T>>,
     done: F,
 }
@@ -36,12 +39,18 @@ where
         K: Sink<S::Item, Output = T> + 'static,
     {
         let (copies, receiver) = channel::bounded(1);
-        let task = Child::spawn(Copies(receiver).run(sink));
+        let stop = CancellationToken::new();
+        let task = Child::spawn(feed(Copies(receiver), sink, stop.clone()));
         Tee {
             source,
             waiting: None,
             end: None,
-            side: Some(Side { copies, task, done }),
+            side: Some(Side {
+                copies,
+                stop,
+                task,
+                done,
+            }),
         }
     }
 }
@@ -92,6 +101,9 @@ where
             (Ok(()), Some(Ok(()))) => Ok(None),
         };
         let whole = end.is_ok();
+        if !whole {
+            side.stop.cancel();
+        }
         // It may have had enough before; then it has a result all the same.
         let _ = side.copies.send(end).await;
         match side.task.join("tee").await? {
@@ -104,8 +116,33 @@ where
     }
 }
 
+/// The sink's side: it runs into the sink what it is sent, unless it is stopped.
+async fn feed<I: Send, K: Sink<I>>(
+    mut copies: Copies<I>,
+    mut sink: K,
+    stop: CancellationToken,
+) -> Result<K::Output> {
+    let feeding = run::feed(&mut copies, &mut sink);
+    let fed = match stop.run_until_cancelled(feeding).await {
+        Some(fed) => fed,
+        None => Err(copies.error().await),
+    };
+    run::finish(copies.close(), sink, fed).await
+}
+
 /// The source of the sink's side.
 struct Copies<I>(Receiver<Result<Option<I>>>);
+
+impl<I: Send> Copies<I> {
+    /// Why it was stopped: what is sent last.
+    async fn error(&mut self) -> Error {
+        loop {
+            if let Err(error) = self.next().await {
+                return error;
+            }
+        }
+    }
+}
 
 impl<I: Send> Source for Copies<I> {
     type Item = I;

@@ -2,7 +2,7 @@
 
 use thrum_rt::test;
 use thrum_rt::time::{Duration, Instant, sleep, timeout};
-use thrum_stream::{Source, Stage, sink, stage};
+use thrum_stream::{Sink, Source, Stage, sink, source, stage};
 
 use crate::paced::*;
 
@@ -140,4 +140,25 @@ fn a_tee_that_is_dropped_never_passes_for_its_end() {
         let entries = journal.take();
         assert!(!entries.contains(&"sink closed".to_owned()));
     });
+}
+
+#[test]
+fn a_sink_that_is_stuck_is_not_waited_for_after_an_error_or_an_early_end() {
+    test::run_seeds(20, || async {
+        let (_near, far) = thrum_rt::io::duplex(1);
+        let items = [Ok("some"), Ok("more"), Err("broken")];
+        let tee = source::try_iter(items).tee(stuck(far), |_| ());
+        let error = timeout(Duration::from_secs(20), tee.run(sink::drain())).await;
+        assert_eq!(error.unwrap().unwrap_err().to_string(), "try_iter: broken");
+
+        let (_near, far) = thrum_rt::io::duplex(1);
+        let tee = source::iter(["some", "more"]).tee(stuck(far), |_| ());
+        let first = timeout(Duration::from_secs(20), tee.run(sink::head())).await;
+        assert_eq!(first.unwrap().unwrap(), Some("some"));
+    });
+}
+
+/// Writes, and waits for ever.
+fn stuck(writer: thrum_rt::io::Duplex) -> impl Sink<&'static str, Output = u64> + 'static {
+    stage::map(|text: &'static str| text.repeat(10_000)).to(sink::writer(writer))
 }
