@@ -122,3 +122,12 @@ proptest! {
         prop_assert_eq!(items(stage::parse(30, number), input.as_bytes(), &sizes).unwrap(), numbers);
     }
 }
+
+#[test]
+fn one_chunk_of_any_size() {
+    block_on(async {
+        let pieces = source::reader(&b"abcdef"[..]).chunk(2);
+        let all = pieces.pipe(stage::chunks(usize::MAX)).run(sink::collect(9));
+        assert_eq!(all.await.unwrap(), ["abcdef"]);
+    });
+}

@@ -192,7 +192,6 @@ impl Stage<Bytes> for Chunks {
             put_back(input, piece);
             return Ok(Step::Item(chunk));
         }
-        self.start.reserve(lacking);
         self.start
             .extend_from_slice(&piece.split_to(lacking.min(piece.len())));
         put_back(input, piece);
