@@ -251,8 +251,10 @@ impl Explanation {
                 Vec::new()
             },
             inside,
+            // What ends may be a part of the input.
             found: characters(&input[at..input.len().min(at + 4)])
                 .next()
+                .filter(|_| reason != Reason::EndOfInput)
                 .map(|found| found.to_string()),
             excerpt,
             caret,

@@ -47,6 +47,7 @@
 //! | [`http`] | HTTP/1.1 request and response heads, chunk lines and trailers; CGI response heads |
 //! | [`json`] | JSON, whole or in pieces |
 //! | [`log_line`] | lines of an access log, Common and Combined |
+//! | [`from_attoparsec`] | a page without code: where each of attoparsec's names went |
 //!
 //! # Input that arrives in pieces
 //! Whether more may come is a property of the input ([`In::whole`], [`In::partial`]), never of the parser. A grammar
@@ -73,6 +74,7 @@ mod combine;
 mod explanation;
 mod feed;
 mod float;
+pub mod from_attoparsec;
 pub mod http;
 mod input;
 pub mod json;

@@ -148,7 +148,7 @@ fn mistakes_are_explained() {
             "200 x",
             "1:72: expected [0-9] in a size, found 'x'",
         ),
-        (" 612 ", "", r#"1:71: expected ' ', found '\"'"#),
+        (" 612 ", "", "1:71: expected ' ', found '\"'"),
     ] {
         let line = COMBINED.replace(from, to);
         let bad = BadLine {
