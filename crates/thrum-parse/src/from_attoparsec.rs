@@ -25,7 +25,7 @@
 //! | `word8`, `anyWord8`, `satisfy`, `notWord8`, `skip` | [`byte`], [`any_byte`], [`satisfy`] with a set or a closure |
 //! | `char`, `anyChar`, `notChar`, `satisfy` of `Text` | [`char()`], [`any_char`], [`satisfy_char`] |
 //! | `peekWord8`, `peekWord8'` | [`opt`]`(`[`peek_byte`]`())`, [`peek_byte`] |
-//! | `inClass`, `notInClass`, `isDigit` ... | [`ByteSet`], [`class`](crate::class) |
+//! | `inClass`, `notInClass`, `isDigit` ... | [`ByteSet`], [`class`] |
 //! | `string`, `stringCI`, `asciiCI` | [`tag`], [`string`]; [`tag_no_case`] |
 //! | `take`, `takeByteString`, `takeText`, `getChunk` | [`take`], [`take_rest`], [`In::rest`] |
 //! | `takeWhile`, `takeWhile1`, `takeTill` | [`take_while`], [`take_while1`], [`take_till`]; [`take_while_char`] |
