@@ -51,7 +51,9 @@ pub enum Expected {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// Offset of the byte at fault.
+    /// What the parser answered.
+    pub stop: Stop,
+    /// Offset of the byte at fault: behind that of `stop` where an alternative that was given up came further.
     pub at: usize,
     /// Its line, from 1.
     pub line: usize,
@@ -237,6 +239,7 @@ impl Explanation {
         let line_start = line_start.map_or(0, |lf| lf + 1);
         let (excerpt, caret) = excerpt(input, line_start, at);
         Explanation {
+            stop,
             at,
             line: 1 + before.iter().filter(|&&byte| byte == b'\n').count(),
             column: 1 + characters(&input[line_start..at]).count(),

@@ -73,6 +73,9 @@ fn the_furthest_place_is_what_is_told() {
         headline(items(), b"a=1;!"),
         "1:5: expected [a-z] or the end of the input in a list, found '!'"
     );
+    // The parser's own answer is kept.
+    let said = explain(items(), b"a=1;b=x;").unwrap();
+    assert_eq!((said.at, said.stop.at()), (6, Some(4)));
     let list = || (sep_by(1..=9, item(), byte(b',')), byte(b'.'));
     assert_eq!(
         headline(list(), b"a=1,b"),
