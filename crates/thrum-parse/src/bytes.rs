@@ -112,13 +112,13 @@ impl<'a> Parser<'a> for PeekByte {
     }
 }
 
-/// Exactly these bytes. Fails as soon as they differ, before all are there: so while they do not, it needs one byte more.
+/// Exactly these bytes. Fails as soon as they differ, before all are there.
 ///
 /// ```
 /// use thrum_parse::{In, Parser, Stop, Need, tag};
 ///
 /// assert_eq!(tag(b"HTTP/").parse(&mut In::partial(b"HTTP/1.1")), Ok(&b"HTTP/"[..]));
-/// assert_eq!(tag(b"HTTP/").parse(&mut In::partial(b"HT")), Err(Stop::Need(Need::bytes(1))));
+/// assert_eq!(tag(b"HTTP/").parse(&mut In::partial(b"HT")), Err(Stop::Need(Need::bytes(3))));
 /// assert!(!tag(b"HTTP/").parse(&mut In::partial(b"HX")).unwrap_err().is_need());
 /// ```
 pub const fn tag<const N: usize>(text: &'static [u8; N]) -> Tag<N> {
@@ -141,8 +141,7 @@ impl<'a, const N: usize> Parser<'a> for Tag<N> {
             }
         } else if self.0.starts_with(i.rest()) {
             i.expected(i.buffer().len(), || Expected::Tag(self.0));
-            // The next byte may differ already, and somebody may wait for what is made of that.
-            return Err(i.short(Need::bytes(1)));
+            return Err(i.short(Need::bytes(N - i.rest().len())));
         }
         i.expected(i.position(), || Expected::Tag(self.0));
         Err(i.fail(Reason::Unexpected))
@@ -177,8 +176,7 @@ impl<'a, const N: usize> Parser<'a> for TagNoCase<N> {
             }
         } else if self.0[..i.rest().len()].eq_ignore_ascii_case(i.rest()) {
             i.expected(i.buffer().len(), || Expected::Tag(self.0));
-            // The next byte may differ already, and somebody may wait for what is made of that.
-            return Err(i.short(Need::bytes(1)));
+            return Err(i.short(Need::bytes(N - i.rest().len())));
         }
         i.expected(i.position(), || Expected::Tag(self.0));
         Err(i.fail(Reason::Unexpected))

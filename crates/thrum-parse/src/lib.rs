@@ -47,6 +47,7 @@
 //! | [`http`] | HTTP/1.1 request and response heads, chunk lines and trailers; CGI response heads |
 //! | [`json`] | JSON, whole or in pieces |
 //! | [`log_line`] | lines of an access log, Common and Combined |
+//! | [`uri`] | URIs, request targets, `Host`; percent-encoding, paths, queries |
 //! | [`from_attoparsec`] | a page without code: where each of attoparsec's names went |
 //!
 //! # Input that arrives in pieces
@@ -89,6 +90,7 @@ mod set;
 pub mod simd;
 mod stop;
 mod until;
+pub mod uri;
 mod utf8;
 mod window;
 pub mod word;

@@ -210,7 +210,7 @@ impl<'a> Parser<'a> for StringOf {
         }
         if text.starts_with(rest) {
             i.expected(i.buffer().len(), || Expected::String(self.0));
-            return Err(i.short(Need::bytes(1)));
+            return Err(i.short(Need::bytes(text.len() - rest.len())));
         }
         i.expected(i.position(), || Expected::String(self.0));
         Err(i.fail(Reason::Unexpected))

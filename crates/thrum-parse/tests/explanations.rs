@@ -272,7 +272,7 @@ fn partial_input_is_told_what_would_be_needed() {
         "1:3: expected [a-z] in a setting, which has yet to come\n  ab\n    ^"
     );
     let partial = explain_partial(tag(b"HTTP/"), b"HT").unwrap();
-    assert_eq!(partial.need, Some(Need::bytes(1)));
+    assert_eq!(partial.need, Some(Need::bytes(3)));
     // What is wrong already is told as ever.
     let wrong = explain_partial(setting(), b"ab!").unwrap();
     assert_eq!(

@@ -23,7 +23,7 @@
 //! | [`Resumable`] | a source that is read by one sink after the other: parse a head, keep the rest for the body |
 //! | [`Codec`], [`Framed`] | a parser and an encoder on a connection: values one way, values the other way |
 //! | [`adapt`] | to and from the traits of `futures` |
-//! | [`Error`] | what went wrong, and in which stage |
+//! | [`Error`], [`ProcessFailed`] | what went wrong, and in which stage |
 //!
 //! # How a pipeline runs
 //! * **In one task.** [`Source::run`] takes an item, pushes it through the stages into the sink, and takes the next one
@@ -38,6 +38,7 @@
 #![forbid(unsafe_code)]
 
 pub mod adapt;
+mod child;
 mod error;
 mod framed;
 mod named;
@@ -47,6 +48,7 @@ pub mod sink;
 pub mod source;
 pub mod stage;
 
+pub use child::ProcessFailed;
 pub use error::{Cause, Error, Result};
 pub use framed::{Codec, Framed};
 pub use named::Named;

@@ -63,7 +63,7 @@ pub(super) fn request_line(
 pub(super) fn status_line(i: &mut In<'_>, head: &mut ResponseHead) -> Parsed<()> {
     head.version = http_version(tag(b" ")).parse(i)?;
     head.status = status_code(i)?;
-    // The second space is not left out by the RFC, but by many; the line can't be read in two ways for that.
+    // The RFC has this space even before no reason. Many leave it out then; there is still one way to read the line.
     if i.next_byte() != Some(b'\r') {
         byte(b' ').must(BadStatus).parse(i)?;
     }
@@ -85,7 +85,7 @@ pub(super) fn status_code(i: &mut In<'_>) -> Parsed<u16> {
         .parse(i)
 }
 
-/// HTTP-version = "HTTP/" DIGIT "." DIGIT (2.3), and what is behind it. Of those there are two that we speak.
+/// HTTP-version = "HTTP/" DIGIT "." DIGIT (2.3), and what has to be behind it
 #[inline(always)]
 fn http_version<'a, const N: usize>(end: Tag<N>) -> impl Parser<'a, Output = Version> {
     let digit = satisfy(&DIGIT);

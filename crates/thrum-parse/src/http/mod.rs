@@ -20,7 +20,7 @@
 //!
 //! One thing is taken that the RFC does not have, because it is common and can be read in one way only: a status line may
 //! end behind the status, `HTTP/1.1 200` CR LF, without the space that section 4 wants before a reason that is not there.
-//! Lines of CGI programs may end in LF alone (RFC 3875, 7.2); they come from this machine and go no further.
+//! Lines of CGI programs may end in LF alone (RFC 3875, 7.2): nobody else divides what they write.
 //!
 //! ```
 //! use thrum_parse::http::{HeadLimits, HeadParser, RequestHead, Status};

@@ -182,7 +182,9 @@ fn literal<const N: usize>(
 ) -> Parsed<Event<'static>> {
     let parsed = tag(text).value(event).must(Unexpected).parse(i);
     if parsed.is_err() {
-        examined(i.rest().len().min(N));
+        let there = i.rest().len().min(N);
+        examined(there);
+        i.expected(i.position() + there, || Expected::Tag(text));
     }
     parsed
 }
@@ -319,6 +321,9 @@ fn escape(i: &mut In<'_>) -> Parsed<char> {
     Ok(char)
 }
 
+/// What a pair of surrogates looks like.
+const PAIR: &str = r"\ud83d\ude00";
+
 #[inline(never)]
 fn unicode(i: &mut In<'_>, start: usize) -> Parsed<char> {
     i.consume(1);
@@ -330,8 +335,15 @@ fn unicode(i: &mut In<'_>, start: usize) -> Parsed<char> {
     if unit >= 0xdc00 {
         return Err(wrong(i, start, lone, LoneSurrogate));
     }
-    tag(b"\\u").must(LoneSurrogate).parse(i)?;
-    let low = four_hexdig(i)?;
+    let second = tag(b"\\u").must(LoneSurrogate).parse(i);
+    let low = match second.and_then(|_| four_hexdig(i)) {
+        Ok(low) => low,
+        // One wait for all that is missing of the pair.
+        Err(Stop::Need(_)) => {
+            return Err(i.short(Need::bytes(start + PAIR.len() - i.buffer().len())));
+        }
+        Err(stop) => return Err(stop),
+    };
     if !(0xdc00..0xe000).contains(&low) {
         return Err(wrong(i, start, lone, LoneSurrogate));
     }

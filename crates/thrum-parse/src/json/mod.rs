@@ -26,6 +26,8 @@ mod error;
 mod grammar;
 mod number;
 mod reader;
+#[cfg(test)]
+mod tests;
 mod value;
 
 pub use error::{Error, Fault};
