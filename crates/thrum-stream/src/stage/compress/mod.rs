@@ -20,7 +20,7 @@ use super::coding::zstd::ZstdEncoder;
 use super::coding::{Encoder, Operation, Room};
 use crate::{Cause, Error, Input, Result, Stage, Step};
 
-/// One gzip member, without a name or a time: the same bytes always make the same.
+/// One gzip member, without a name or a time.
 ///
 /// Buffer: 32 KiB of output and about 256 KiB for the algorithm.
 ///
@@ -75,8 +75,7 @@ pub fn brotli() -> Compress {
     Compress::new("compress::brotli", 0..=11, 5, make)
 }
 
-/// See [`compress`](self). It is the same bytes in the end, however what comes is cut, unless
-/// [each piece is flushed](Compress::flush_each).
+/// See [`compress`](self). Which bytes it makes may depend on how what comes is cut; what they stand for does not.
 pub struct Compress {
     name: &'static str,
     levels: RangeInclusive<u32>,
@@ -130,7 +129,8 @@ impl Stage<Bytes> for Compress {
 
     fn step(&mut self, input: &mut Input<Bytes>) -> Result<Step<Bytes>> {
         loop {
-            let (mut piece, operation) = match input.take() {
+            let piece = input.take().filter(|piece| !piece.is_empty());
+            let (mut piece, operation) = match piece {
                 Some(piece) if self.flush_each => (piece, Operation::Flush),
                 Some(piece) => (piece, Operation::Run),
                 None if self.flushing => (Bytes::new(), Operation::Flush),
