@@ -13,8 +13,10 @@ use thrum_stream::stage::compress::{self, Compress};
 use thrum_stream::stage::decompress::{self, Decompress};
 use thrum_stream::{Cause, Input, Result, Source, Stage, Step, sink, source, stage};
 
-/// Each algorithm, both ways.
-const ALL: [(fn() -> Compress, fn() -> Decompress); 5] = [
+/// An algorithm, both ways.
+type Both = (fn() -> Compress, fn() -> Decompress);
+
+const ALL: [Both; 5] = [
     (compress::gzip, decompress::gzip),
     (compress::zlib, decompress::zlib),
     (compress::deflate, decompress::deflate),

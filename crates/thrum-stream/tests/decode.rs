@@ -261,3 +261,16 @@ fn lines_of_text() {
         assert_eq!(error.to_string(), "lines: longer than 7 bytes");
     }
 }
+
+#[test]
+fn a_large_piece_is_not_looked_at_again_and_again() {
+    // In 10 MB, each 5 KB something is wrong: looking at all that is left each time would take minutes.
+    let text = ["x".repeat(5_000).as_bytes(), b"\xff"]
+        .concat()
+        .repeat(2_000);
+    let pieces = run([Bytes::from(text)], decode(UTF_8).lossy()).unwrap();
+    assert_eq!(
+        pieces.iter().map(|text| text.len()).sum::<usize>(),
+        2_000 * 5_003
+    );
+}
