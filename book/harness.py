@@ -30,8 +30,8 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def build(source: str) -> Path | None:
-    """Builds a peer's program; none if its compiler is missing, or the crates that it uses."""
+def build(source: str, *flags) -> Path | None:
+    """Builds a peer's program, with more for its compiler; none if that is missing, or the crates that it uses."""
     path = BOOK / "peers" / source
     out = BOOK / "out"
     out.mkdir(exist_ok=True)
@@ -47,12 +47,20 @@ def build(source: str) -> Path | None:
     if missing(command[0]):
         print(f"skipped: {source} ({command[0]} is not installed)")
         return None
-    subprocess.run(command, check=True, cwd=BOOK / "peers")
+    subprocess.run([*command, *flags], check=True, cwd=BOOK / "peers")
     return binary
 
 
+def build_haskell(source: str, package: str) -> Path | None:
+    """Builds a Haskell peer; none if ghc is missing, or the package that it uses."""
+    if not missing("ghc") and subprocess.run(["ghc-pkg", "field", package, "version"], capture_output=True).returncode != 0:
+        print(f"skipped: {source} ({package} is not installed)")
+        return None
+    return build(source)
+
+
 def build_crate(source: Path, target: Path) -> Path | None:
-    """Builds a program of a cargo package, `PACKAGE/src/bin/PROGRAM.rs`."""
+    """Builds a program of a cargo package, `PACKAGE/src/bin/PROGRAM.rs`; none if its crates cannot be had."""
     package = source.parents[2]
     fetched = subprocess.run(["cargo", "fetch", "--quiet", "--locked"], cwd=package, stderr=subprocess.DEVNULL)
     if fetched.returncode != 0:
@@ -301,6 +309,10 @@ class Run:
         """The number behind the words that its line begins with."""
         return float(re.search(rf"^{words}\s*([\d.]+)", self.output, re.MULTILINE)[1])
 
+    def rate(self) -> float:
+        """The last number of MB/s."""
+        return float(re.findall(r"([\d.]+) MB/s", self.output)[-1])
+
 
 def run_program(command: list) -> Run:
     used = lambda: sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
@@ -309,12 +321,38 @@ def run_program(command: list) -> Run:
     return Run(output, used() - before)
 
 
+def peak_memory(command: list) -> float:
+    """The most memory that a program had at once, in MB. What the kernel says when it has ended will not do: that includes
+    what this process had when it started it."""
+    process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL)
+    peak = 0
+    while process.poll() is None:
+        if said := re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{process.pid}/status").read_text()):
+            peak = max(peak, int(said[1]))
+        time.sleep(0.001)
+    if process.returncode != 0 or peak == 0:
+        raise SystemExit(f"failed: {' '.join(map(str, command))}")
+    return peak * 1024 / 1e6
+
+
 def programs_in_turns(programs: dict[str, list], options) -> dict[str, list[Run]]:
     """Runs each program once a round."""
     results = {name: [] for name in programs}
     for _ in range(options.rounds):
         for name, command in programs.items():
             results[name].append(run_program(command))
+    return results
+
+
+def fastest_in_turns(programs: dict[str, list], options, runs: int = 5) -> dict[str, list[Run]]:
+    """The fastest of some runs each round, in turns, for programs so short that an interruption is much of their time.
+
+    The fastest is the one that says the most MB/s."""
+    results = {name: [] for name in programs}
+    for _ in range(options.rounds):
+        turns = [{name: run_program(command) for name, command in programs.items()} for _ in range(runs)]
+        for name in programs:
+            results[name].append(max((turn[name] for turn in turns), key=Run.rate))
     return results
 
 

@@ -26,7 +26,8 @@ pub fn address(usage: &str, default: &str) -> SocketAddr {
     }
 }
 
-fn arguments(usage: &str, most: usize) -> Vec<String> {
+/// All that a program is given, at most so many.
+pub fn arguments(usage: &str, most: usize) -> Vec<String> {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     if arguments
         .iter()

@@ -192,6 +192,162 @@ fn echo_sends_back_what_it_is_sent() {
     assert_eq!(server.say(&text), text);
 }
 
+const REQUEST: &str = "GET /a HTTP/1.1\r\nHost: example.org\r\nAccept: */*\r\n\r\n";
+
+/// Runs parse_requests over a file of this text, whole and in pieces: what it prints, or what it complains of.
+fn parse_requests(text: &str) -> Vec<Result<String, String>> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("requests");
+    std::fs::write(&file, text).unwrap();
+    let run = |chunk: Option<&str>| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_parse_requests"));
+        let output = command.arg(&file).args(chunk).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        match output.status.code() {
+            Some(0) => Ok(text(output.stdout)),
+            Some(1) => Err(text(output.stderr)),
+            _ => panic!("{output:?}"),
+        }
+    };
+    let pieces = [None, Some("1"), Some("7"), Some("65536")];
+    pieces.into_iter().map(run).collect()
+}
+
+#[test]
+fn parse_requests_counts_them_whole_and_in_pieces() {
+    for printed in parse_requests(&REQUEST.repeat(1000)) {
+        let printed = printed.unwrap();
+        let expected = format!(
+            "1000 requests, 2000 header fields, {} bytes, ",
+            1000 * REQUEST.len()
+        );
+        assert!(printed.starts_with(&expected), "{printed}");
+        assert!(printed.contains("parsed in "), "{printed}");
+        assert!(printed.ends_with(" MB/s\n"), "{printed}");
+    }
+    for printed in parse_requests("") {
+        assert!(printed.unwrap().starts_with("0 requests, "));
+    }
+}
+
+#[test]
+fn parse_requests_shows_where_a_request_is_malformed() {
+    let wrong = [REQUEST, REQUEST, "GET /b HTTP/1.1\r\nHost : a\r\n\r\n"].concat();
+    let at = 2 * REQUEST.len() + "GET /b HTTP/1.1\r\nHost".len();
+    for error in parse_requests(&wrong) {
+        let error = error.unwrap_err();
+        let expected = format!("byte {at}, in request 3: there is space between");
+        assert!(error.contains(&expected), "{error}");
+        assert!(
+            error.contains("\n2:5: expected ':', found ' '\n  Host"),
+            "{error}"
+        );
+        assert!(error.ends_with("\n      ^\n"), "{error}");
+    }
+    for error in parse_requests(&REQUEST[..REQUEST.len() - 3]) {
+        assert!(
+            error
+                .unwrap_err()
+                .contains("the input ended inside the head")
+        );
+    }
+    let without_end = format!("GET / HTTP/1.1\r\nA: {}", "a".repeat(100_000));
+    for error in parse_requests(&without_end) {
+        assert!(error.unwrap_err().contains("the head is too large"));
+    }
+}
+
+#[test]
+fn parse_requests_parses_responses_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("responses");
+    std::fs::write(&file, "HTTP/1.1 200 OK\r\nA: b\r\n\r\n".repeat(5)).unwrap();
+    for chunk in [None, Some("3")] {
+        let arguments = ["--responses", file.to_str().unwrap()];
+        let arguments: Vec<_> = arguments.into_iter().chain(chunk).collect();
+        let text = printed(env!("CARGO_BIN_EXE_parse_requests"), &arguments);
+        assert!(
+            text.starts_with("5 responses, 5 header fields, 125 bytes, "),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn parse_requests_says_which_file_it_cannot_read() {
+    let folder = tempfile::tempdir().unwrap();
+    for file in [folder.path(), &folder.path().join("none")] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_parse_requests"));
+        let output = command.arg(file).output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{error}");
+        assert!(error.starts_with(file.to_str().unwrap()), "{error}");
+    }
+}
+
+#[test]
+fn parse_json_counts_values_or_shows_what_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("document");
+    let run = |text: &str| {
+        std::fs::write(&file, text).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_parse_json"));
+        command.arg(&file).arg("3").output().unwrap()
+    };
+    let output = run(r#"{"a": [1, 2.5, "three"], "b": null}"#);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}");
+    assert!(
+        text.starts_with("6 values, 35 bytes, parsed 3 times in "),
+        "{text}"
+    );
+    let output = run("[1, 2,]");
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(
+        error.contains("1:7: expected a value, found ']'"),
+        "{error}"
+    );
+}
+
+#[test]
+fn text_measures_each_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("text");
+    std::fs::write(&file, "The naïve façade\nof the Straße\n\n").unwrap();
+    let text = printed(env!("CARGO_BIN_EXE_text"), &[file.to_str().unwrap()]);
+    let results: Vec<_> = text
+        .lines()
+        .map(|line| {
+            let (step, rest) = line.split_once(": ").unwrap();
+            (step, rest.rsplit_once(' ').unwrap().1)
+        })
+        .collect();
+    for expected in [
+        ("decode", "32"),
+        ("lines", "2"),
+        ("split", "5"),
+        ("words", "3"),
+        ("find", "0"),
+        ("count", "1"),
+        ("replace", "30"),
+        ("upper case", "33"),
+        ("append", "64"),
+        ("compare", "1"),
+        ("bytes lines", "2"),
+        ("bytes concat", "32"),
+    ] {
+        assert!(results.contains(&expected), "{expected:?} in {text}");
+    }
+
+    std::fs::write(&file, b"a\xff").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_text"));
+    let output = command.arg(&file).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("invalid utf-8 sequence"), "{error}");
+}
+
 /// One who chats: what is said, and what is heard.
 fn joined(server: &Listening, name: &str) -> (TcpStream, BufReader<TcpStream>) {
     let mut says = TcpStream::connect(&server.address).unwrap();
@@ -283,10 +439,17 @@ fn a_wrong_argument_is_answered_with_the_usage() {
         (env!("CARGO_BIN_EXE_doubling_load"), "70000"),
         (env!("CARGO_BIN_EXE_echo"), "127.0.0.1"),
         (env!("CARGO_BIN_EXE_fibs"), "127.0.0.1:0 again"),
+        (env!("CARGO_BIN_EXE_parse_json"), "--fast"),
+        (env!("CARGO_BIN_EXE_parse_json"), "file 0"),
+        (env!("CARGO_BIN_EXE_parse_requests"), "file 0"),
+        (env!("CARGO_BIN_EXE_parse_requests"), "file 1 2"),
+        (env!("CARGO_BIN_EXE_parse_requests"), "--fast"),
         (env!("CARGO_BIN_EXE_pipes"), "100 1e6"),
         (env!("CARGO_BIN_EXE_pong"), "127.0.0.1:70000"),
         (env!("CARGO_BIN_EXE_spawn"), "many"),
         (env!("CARGO_BIN_EXE_switch"), "0"),
+        (env!("CARGO_BIN_EXE_text"), "--fast"),
+        (env!("CARGO_BIN_EXE_text"), "a b"),
         (env!("CARGO_BIN_EXE_timers"), "1 2"),
     ] {
         let run = |arguments: &str| {

@@ -1,10 +1,11 @@
 //! From a parsed head to a request: what RFC 9110 and 9112 demand beyond the grammar. No I/O.
 
 use bytes::Bytes;
-use http::uri::Authority;
 use http::{HeaderName, HeaderValue, Method, Request, Uri};
 use thrum_parse::Span;
+use thrum_parse::http::value::{ContentLength, FieldValue, TransferEncoding};
 use thrum_parse::http::{HeadError, RequestHead, Version};
+use thrum_parse::uri::parse_host;
 
 use crate::{Body, Reject};
 
@@ -140,42 +141,12 @@ impl Control {
         let agrees = uri
             .authority()
             .is_none_or(|authority| authority.as_str().as_bytes().eq_ignore_ascii_case(host));
-        if is_host(host) && agrees {
+        if parse_host(host).is_ok() && agrees {
             Ok(())
         } else {
             Err(Reject::BadHost)
         }
     }
-}
-
-/// uri-host [ ":" port ], or nothing (RFC 9110 section 7.2, RFC 9112 section 3.2).
-fn is_host(host: &[u8]) -> bool {
-    let literal = host.first() == Some(&b'[');
-    let end = if literal { b']' } else { b':' };
-    let end = host.iter().position(|&byte| byte == end);
-    let (name, port) = match (literal, end) {
-        (true, None) => return false,
-        (true, Some(end)) => host.split_at(end + 1),
-        (false, end) => host.split_at(end.unwrap_or(host.len())),
-    };
-    let name_is_good = if literal {
-        std::str::from_utf8(&name[1..name.len() - 1])
-            .is_ok_and(|address| address.parse::<std::net::Ipv6Addr>().is_ok())
-    } else {
-        let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_".contains(byte);
-        name.iter().all(plain)
-            || (!name.iter().any(|byte| b"@[]".contains(byte)) && Authority::try_from(name).is_ok())
-    };
-    let port_is_good = match port {
-        [] => true,
-        [b':', digits @ ..] => {
-            !name.is_empty()
-                && digits.iter().all(u8::is_ascii_digit)
-                && (digits.is_empty() || content_length(digits).is_ok_and(|port| port < 1 << 16))
-        }
-        _ => false,
-    };
-    name_is_good && port_is_good
 }
 
 /// Notes a value that there may be one of.
@@ -186,42 +157,21 @@ fn set_once<T>(place: &mut Option<T>, value: T, repeated: Reject) -> Result<(), 
     }
 }
 
-/// 1*DIGIT, no sign, no list, checked.
+/// One number. RFC 9110 section 8.6 lets a repeated one be refused, and so it is.
 fn content_length(value: &[u8]) -> Result<u64, Reject> {
-    if value.is_empty() {
-        return Err(Reject::BadContentLength);
+    match ContentLength::parse(value) {
+        Ok(length) if !length.is_repeated => Ok(length.bytes),
+        _ => Err(Reject::BadContentLength),
     }
-    let digit = |number: u64, byte: &u8| {
-        let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
-        number.checked_mul(10)?.checked_add(digit)
-    };
-    value
-        .iter()
-        .try_fold(0, digit)
-        .ok_or(Reject::BadContentLength)
 }
 
 /// `chunked`, once, and nothing else.
 fn transfer_encoding(value: &[u8]) -> Result<(), Reject> {
-    if value.eq_ignore_ascii_case(b"chunked") {
-        return Ok(());
-    }
-    let mut codings = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
-    let ends_in_chunked = codings
-        .next_back()
-        .is_some_and(|last| last.eq_ignore_ascii_case(b"chunked"));
-    let token = |coding: &[u8]| {
-        !coding.is_empty()
-            && coding
-                .iter()
-                .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-')
-    };
-    let others_are_codings =
-        codings.all(|coding| token(coding) && !coding.eq_ignore_ascii_case(b"chunked"));
-    if ends_in_chunked && others_are_codings {
-        Err(Reject::UnsupportedTransferEncoding)
-    } else {
-        Err(Reject::BadTransferEncoding)
+    match TransferEncoding::parse(value) {
+        Ok(codings) if !codings.ends_in_chunked() => Err(Reject::BadTransferEncoding),
+        Ok(codings) if codings.len() > 1 => Err(Reject::UnsupportedTransferEncoding),
+        Ok(_) => Ok(()),
+        Err(_) => Err(Reject::BadTransferEncoding),
     }
 }
 

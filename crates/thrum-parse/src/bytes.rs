@@ -1,8 +1,9 @@
-//! Parsers of bytes: the terminals of a grammar.
+//! Single bytes, and fixed numbers of them.
 
+use crate::class::Class;
 use crate::explanation::Expected;
-use crate::stop::{Need, Parsed, Reason, Stop};
-use crate::{ByteSet, In, Parser};
+use crate::stop::{Need, Parsed, Reason};
+use crate::{In, Parser};
 
 /// This byte.
 ///
@@ -26,34 +27,58 @@ impl<'a> Parser<'a> for Byte {
 
     #[inline(always)]
     fn parse(&self, i: &mut In<'a>) -> Parsed<u8> {
-        let expected = Expected::Byte(self.0);
-        one(i, |byte| byte == self.0, expected)
+        one(i, |byte| byte == self.0, || Expected::Byte(self.0))
     }
 }
 
-/// A byte of this set.
+/// A byte of this [class](Class): a set or a closure.
 ///
 /// ```
 /// use thrum_parse::{ByteSet, In, Parser, satisfy};
 ///
 /// static SIGN: ByteSet = ByteSet::new().with(b"+-");
 /// assert_eq!(satisfy(&SIGN).parse(&mut In::whole(b"-1")), Ok(b'-'));
+/// assert_eq!(satisfy(|byte: u8| byte != b'+').parse(&mut In::whole(b"-1")), Ok(b'-'));
 /// ```
-pub const fn satisfy(set: &'static ByteSet) -> Satisfy {
-    Satisfy(set)
+pub const fn satisfy<C: Class>(class: C) -> Satisfy<C> {
+    Satisfy(class)
 }
 
 /// See [`satisfy`].
 #[derive(Clone, Copy, Debug)]
-pub struct Satisfy(&'static ByteSet);
+pub struct Satisfy<C>(C);
 
-impl<'a> Parser<'a> for Satisfy {
+impl<'a, C: Class> Parser<'a> for Satisfy<C> {
     type Output = u8;
 
     #[inline(always)]
     fn parse(&self, i: &mut In<'a>) -> Parsed<u8> {
-        let expected = Expected::OneOf(self.0);
-        one(i, |byte| self.0.contains(byte), expected)
+        one(i, |byte| self.0.contains(byte), || self.0.expected())
+    }
+}
+
+/// The next byte, whatever it is.
+///
+/// ```
+/// use thrum_parse::{In, Parser, any_byte};
+///
+/// assert_eq!(any_byte().parse(&mut In::whole(b"\xff")), Ok(0xff));
+/// assert!(any_byte().parse(&mut In::partial(b"")).unwrap_err().is_need());
+/// ```
+pub const fn any_byte() -> AnyByte {
+    AnyByte(())
+}
+
+/// See [`any_byte`].
+#[derive(Clone, Copy, Debug)]
+pub struct AnyByte(());
+
+impl<'a> Parser<'a> for AnyByte {
+    type Output = u8;
+
+    #[inline(always)]
+    fn parse(&self, i: &mut In<'a>) -> Parsed<u8> {
+        one(i, |_| true, || Expected::Text("a byte"))
     }
 }
 
@@ -115,7 +140,42 @@ impl<'a, const N: usize> Parser<'a> for Tag<N> {
                 return Ok(next);
             }
         } else if self.0.starts_with(i.rest()) {
-            i.expected(i.position(), || Expected::Tag(self.0));
+            i.expected(i.buffer().len(), || Expected::Tag(self.0));
+            return Err(i.short(Need::bytes(N - i.rest().len())));
+        }
+        i.expected(i.position(), || Expected::Tag(self.0));
+        Err(i.fail(Reason::Unexpected))
+    }
+}
+
+/// Like [`tag`], with ASCII letters of either case. The value is what the input has.
+///
+/// ```
+/// use thrum_parse::{In, Parser, tag_no_case};
+///
+/// assert_eq!(tag_no_case(b"close").parse(&mut In::whole(b"Close")), Ok(&b"Close"[..]));
+/// assert!(tag_no_case(b"close").parse(&mut In::partial(b"CL")).unwrap_err().is_need());
+/// ```
+pub const fn tag_no_case<const N: usize>(text: &'static [u8; N]) -> TagNoCase<N> {
+    TagNoCase(text)
+}
+
+/// See [`tag_no_case`].
+#[derive(Clone, Copy, Debug)]
+pub struct TagNoCase<const N: usize>(&'static [u8; N]);
+
+impl<'a, const N: usize> Parser<'a> for TagNoCase<N> {
+    type Output = &'a [u8];
+
+    #[inline(always)]
+    fn parse(&self, i: &mut In<'a>) -> Parsed<&'a [u8]> {
+        if let Some(next) = i.next_bytes::<N>() {
+            if next.eq_ignore_ascii_case(self.0) {
+                i.consume(N);
+                return Ok(next);
+            }
+        } else if self.0[..i.rest().len()].eq_ignore_ascii_case(i.rest()) {
+            i.expected(i.buffer().len(), || Expected::Tag(self.0));
             return Err(i.short(Need::bytes(N - i.rest().len())));
         }
         i.expected(i.position(), || Expected::Tag(self.0));
@@ -146,7 +206,7 @@ impl<'a> Parser<'a> for Take {
     fn parse(&self, i: &mut In<'a>) -> Parsed<&'a [u8]> {
         let rest = i.rest();
         let Some(taken) = rest.get(..self.0) else {
-            i.expected(i.position() + rest.len(), || Expected::Text("more bytes"));
+            i.expected(i.buffer().len(), || Expected::Text("more bytes"));
             return Err(i.short(Need::bytes(self.0 - rest.len())));
         };
         i.consume(self.0);
@@ -154,175 +214,45 @@ impl<'a> Parser<'a> for Take {
     }
 }
 
-/// The bytes of `set` that come next, possibly none. It ends at the first other byte: while that has not come and more
-/// input may, the answer is [`Need::EndOfRun`].
+/// Goes on by `count` bytes, whatever they are. They have to be there: nothing is skipped that has yet to come.
 ///
 /// ```
-/// use thrum_parse::{ByteSet, In, Parser, take_while};
+/// use thrum_parse::{In, Parser, skip};
 ///
-/// static SPACE: ByteSet = ByteSet::new().with(b" \t");
-/// assert_eq!(take_while(&SPACE).parse(&mut In::whole(b"  x")), Ok(&b"  "[..]));
-/// assert_eq!(take_while(&SPACE).parse(&mut In::whole(b"x")), Ok(&b""[..]));
+/// let mut i = In::whole(b"abc");
+/// assert_eq!(skip(2).parse(&mut i), Ok(()));
+/// assert_eq!(i.rest(), b"c");
 /// ```
-pub const fn take_while(set: &'static ByteSet) -> TakeWhile {
-    TakeWhile {
-        set,
-        least: 0,
-        most: usize::MAX,
-        too_long: Reason::TooLong,
-    }
+pub const fn skip(count: usize) -> Skip {
+    Skip(count)
 }
 
-/// Like [`take_while`], but at least one byte.
-///
-/// ```
-/// use thrum_parse::{ByteSet, In, Parser, take_while1};
-///
-/// static DIGIT: ByteSet = ByteSet::new().range(b'0', b'9');
-/// assert_eq!(take_while1(&DIGIT).parse(&mut In::whole(b"42 ")), Ok(&b"42"[..]));
-/// assert!(take_while1(&DIGIT).parse(&mut In::whole(b"x")).is_err());
-/// ```
-pub const fn take_while1(set: &'static ByteSet) -> TakeWhile {
-    TakeWhile {
-        least: 1,
-        ..take_while(set)
-    }
-}
-
-/// See [`take_while`].
+/// See [`skip`].
 #[derive(Clone, Copy, Debug)]
-pub struct TakeWhile {
-    set: &'static ByteSet,
-    least: usize,
-    most: usize,
-    too_long: Reason,
-}
+pub struct Skip(usize);
 
-impl TakeWhile {
-    /// At most `most` bytes. A longer run is cut for `reason`, as soon as it is too long.
-    ///
-    /// ```
-    /// use thrum_parse::{ByteSet, In, Parser, Reason, take_while};
-    ///
-    /// static ANY: ByteSet = ByteSet::new().not();
-    /// let stop = take_while(&ANY).up_to(3, Reason::TooLong).parse(&mut In::partial(b"abcd"));
-    /// assert_eq!(stop.unwrap_err().at(), Some(3));
-    /// ```
-    pub fn up_to(self, most: usize, reason: impl Into<Reason>) -> Self {
-        TakeWhile {
-            most,
-            too_long: reason.into(),
-            ..self
-        }
-    }
-}
-
-impl<'a> Parser<'a> for TakeWhile {
-    type Output = &'a [u8];
-
-    #[inline(always)]
-    fn parse(&self, i: &mut In<'a>) -> Parsed<&'a [u8]> {
-        let start = i.position();
-        let run = i.run(self.set);
-        if run.len() > self.most {
-            i.expected(start + self.most, || {
-                Expected::Text("the end of a run that is too long")
-            });
-            return Err(i.fail_at(start + self.most, self.too_long).into_cut());
-        }
-        if start + run.len() == i.buffer().len() && !(i.is_whole() && run.len() >= self.least) {
-            crate::input::examined(run.len());
-            i.expected(start + run.len(), || Expected::OneOf(self.set));
-            return Err(i.short_of_run(self.set));
-        }
-        if run.len() < self.least {
-            i.expected(start, || Expected::OneOf(self.set));
-            return Err(i.fail(Reason::Unexpected));
-        }
-        i.consume(run.len());
-        Ok(run)
-    }
-}
-
-/// Like [`take_while`] with nothing to show for it, and byte by byte: for runs that are nearly always short, such as the
-/// space behind a colon.
-///
-/// ```
-/// use thrum_parse::{ByteSet, In, Parser, skip_while};
-///
-/// static SPACE: ByteSet = ByteSet::new().with(b" \t");
-/// let mut i = In::whole(b" x");
-/// assert_eq!(skip_while(&SPACE).parse(&mut i), Ok(()));
-/// assert_eq!(i.rest(), b"x");
-/// ```
-pub const fn skip_while(set: &'static ByteSet) -> SkipWhile {
-    SkipWhile(set)
-}
-
-/// See [`skip_while`].
-#[derive(Clone, Copy, Debug)]
-pub struct SkipWhile(&'static ByteSet);
-
-impl<'a> Parser<'a> for SkipWhile {
+impl<'a> Parser<'a> for Skip {
     type Output = ();
 
     #[inline(always)]
     fn parse(&self, i: &mut In<'a>) -> Parsed<()> {
-        while let Some(byte) = i.next_byte() {
-            if !self.0.contains(byte) {
-                return Ok(());
-            }
-            i.consume(1);
-        }
-        if i.is_whole() {
-            return Ok(());
-        }
-        Err(i.short_of_run(self.0))
-    }
-}
-
-/// The end of the input.
-///
-/// ```
-/// use thrum_parse::{In, Parser, end_of_input};
-///
-/// assert!(end_of_input().parse(&mut In::whole(b"")).is_ok());
-/// assert!(end_of_input().parse(&mut In::whole(b"x")).is_err());
-/// assert!(end_of_input().parse(&mut In::partial(b"")).unwrap_err().is_need());
-/// ```
-pub const fn end_of_input() -> EndOfInput {
-    EndOfInput(())
-}
-
-/// See [`end_of_input`].
-#[derive(Clone, Copy, Debug)]
-pub struct EndOfInput(());
-
-impl<'a> Parser<'a> for EndOfInput {
-    type Output = ();
-
-    #[inline(always)]
-    fn parse(&self, i: &mut In<'a>) -> Parsed<()> {
-        if !i.rest().is_empty() {
-            i.expected(i.position(), || Expected::Text("the end of the input"));
-            return Err(i.fail(Reason::Unexpected));
-        }
-        if i.is_whole() {
-            return Ok(());
-        }
-        Err(Stop::Need(Need::EndOfRun))
+        take(self.0).parse(i).map(|_| ())
     }
 }
 
 #[inline(always)]
-fn one(i: &mut In<'_>, matches: impl Fn(u8) -> bool, expected: Expected) -> Parsed<u8> {
+fn one(
+    i: &mut In<'_>,
+    matches: impl Fn(u8) -> bool,
+    expected: impl FnOnce() -> Expected,
+) -> Parsed<u8> {
     if let Some(byte) = i.next_byte()
         && matches(byte)
     {
         i.consume(1);
         return Ok(byte);
     }
-    i.expected(i.position(), || expected);
+    i.expected(i.position(), expected);
     match i.next_byte() {
         Some(_) => Err(i.fail(Reason::Unexpected)),
         None => Err(i.short(Need::bytes(1))),

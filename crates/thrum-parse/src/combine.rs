@@ -1,7 +1,8 @@
 //! Parsers made of parsers.
 
+use crate::explanation::GIVEN_UP;
 use crate::stop::{Parsed, Reason, Stop};
-use crate::{In, Parser};
+use crate::{In, Level, Parser};
 
 /// The first of these that does not fail. A cut, or a need for more input, is final.
 ///
@@ -56,7 +57,7 @@ macro_rules! choices {
                 let start = i.position();
                 $(match $parser.parse(i) {
                     Ok(value) => return Ok(value),
-                    Err(stop) => i.backtrack(start, stop)?,
+                    Err(stop) => give_up(i, start, stop)?,
                 })+
                 $last.parse(i)
             }
@@ -70,6 +71,8 @@ choices!(A B C D; E);
 choices!(A B C D E; F);
 choices!(A B C D E F; G);
 choices!(A B C D E F G; H);
+choices!(A B C D E F G H; J);
+choices!(A B C D E F G H J; K);
 
 /// Picks the parser by the next byte, which stays ahead; no going back is needed.
 ///
@@ -100,6 +103,46 @@ impl<'a, T, F: Fn(u8, &mut In<'a>) -> Parsed<T>> Parser<'a> for Dispatch<F> {
     }
 }
 
+/// The value of one of two parsers that differ in what they give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Either<A, B> {
+    /// The first matched.
+    Left(A),
+    /// The second matched, where the first failed.
+    Right(B),
+}
+
+/// The first of two that does not fail, where they give different things. [`choice`] is for those that give the same.
+///
+/// ```
+/// use thrum_parse::{Either, In, Parser, class, decimal, either, take_while1};
+///
+/// let word = either(decimal::<u16>(), take_while1(&class::ALPHA));
+/// assert_eq!(word.parse(&mut In::whole(b"42")), Ok(Either::Left(42)));
+/// assert_eq!(word.parse(&mut In::whole(b"ab")), Ok(Either::Right(&b"ab"[..])));
+/// ```
+pub const fn either<P, Q>(left: P, right: Q) -> EitherOf<P, Q> {
+    EitherOf(left, right)
+}
+
+/// See [`either`].
+#[derive(Clone, Copy, Debug)]
+pub struct EitherOf<P, Q>(P, Q);
+
+impl<'a, P: Parser<'a>, Q: Parser<'a>> Parser<'a> for EitherOf<P, Q> {
+    type Output = Either<P::Output, Q::Output>;
+
+    #[inline(always)]
+    fn parse(&self, i: &mut In<'a>) -> Parsed<Self::Output> {
+        let start = i.position();
+        match self.0.parse(i) {
+            Ok(value) => return Ok(Either::Left(value)),
+            Err(stop) => give_up(i, start, stop)?,
+        }
+        self.1.parse(i).map(Either::Right)
+    }
+}
+
 /// Its value, or `None` where it fails.
 ///
 /// ```
@@ -125,7 +168,7 @@ impl<'a, P: Parser<'a>> Parser<'a> for Opt<P> {
         match self.0.parse(i) {
             Ok(value) => Ok(Some(value)),
             Err(stop) => {
-                i.backtrack(start, stop)?;
+                give_up(i, start, stop)?;
                 Ok(None)
             }
         }
@@ -161,132 +204,169 @@ impl<'a, P: Parser<'a>> Parser<'a> for Peek<P> {
     }
 }
 
-/// See [`Parser::map`].
-#[derive(Clone, Copy, Debug)]
-pub struct Map<P, F>(pub(crate) P, pub(crate) F);
+/// Nothing, where this parser fails; the input stays where it was.
+///
+/// ```
+/// use thrum_parse::{In, Parser, class, not_followed_by, satisfy, tag, terminated};
+///
+/// let keyword = terminated(tag(b"let"), not_followed_by(satisfy(&class::ALPHA)));
+/// assert!(keyword.parse(&mut In::whole(b"let x")).is_ok());
+/// assert!(keyword.parse(&mut In::whole(b"letter")).is_err());
+/// ```
+pub const fn not_followed_by<P>(parser: P) -> NotFollowedBy<P> {
+    NotFollowedBy(parser)
+}
 
-impl<'a, P: Parser<'a>, T, F: Fn(P::Output) -> T> Parser<'a> for Map<P, F> {
-    type Output = T;
+/// See [`not_followed_by`].
+#[derive(Clone, Copy, Debug)]
+pub struct NotFollowedBy<P>(P);
+
+impl<'a, P: Parser<'a>> Parser<'a> for NotFollowedBy<P> {
+    type Output = ();
 
     #[inline(always)]
-    fn parse(&self, i: &mut In<'a>) -> Parsed<T> {
-        Ok((self.1)(self.0.parse(i)?))
+    fn parse(&self, i: &mut In<'a>) -> Parsed<()> {
+        let start = i.position();
+        // On a copy that takes no notes: what it would take is what is not expected.
+        let mut ahead = In::starting(i.buffer(), start, i.is_whole(), Level::best());
+        match self.0.parse(&mut ahead) {
+            Ok(_) => {
+                ahead.rewind(start);
+                Err(i.fail(Reason::Unexpected))
+            }
+            Err(Stop::Need(need)) => Err(match ahead.run_cut_short() {
+                Some(set) => i.short_of_run(set),
+                None => i.short(need),
+            }),
+            Err(stop) => ahead.backtrack(start, stop),
+        }
     }
 }
 
-/// See [`Parser::try_map`].
-#[derive(Clone, Copy, Debug)]
-pub struct TryMap<P, F>(pub(crate) P, pub(crate) F);
+/// The second of two values, one after the other.
+///
+/// ```
+/// use thrum_parse::{In, Parser, byte, decimal, preceded};
+///
+/// assert_eq!(preceded(byte(b'#'), decimal::<u8>()).parse(&mut In::whole(b"#7")), Ok(7));
+/// ```
+pub const fn preceded<P, Q>(before: P, parser: Q) -> Preceded<P, Q> {
+    Preceded(before, parser)
+}
 
-impl<'a, P, T, R, F> Parser<'a> for TryMap<P, F>
+/// See [`preceded`].
+#[derive(Clone, Copy, Debug)]
+pub struct Preceded<P, Q>(P, Q);
+
+impl<'a, P: Parser<'a>, Q: Parser<'a>> Parser<'a> for Preceded<P, Q> {
+    type Output = Q::Output;
+
+    #[inline(always)]
+    fn parse(&self, i: &mut In<'a>) -> Parsed<Q::Output> {
+        self.0.parse(i)?;
+        self.1.parse(i)
+    }
+}
+
+/// The first of two values, one after the other.
+///
+/// ```
+/// use thrum_parse::{In, Parser, byte, decimal, terminated};
+///
+/// assert_eq!(terminated(decimal::<u8>(), byte(b'%')).parse(&mut In::whole(b"7%")), Ok(7));
+/// ```
+pub const fn terminated<P, Q>(parser: P, after: Q) -> Terminated<P, Q> {
+    Terminated(parser, after)
+}
+
+/// See [`terminated`].
+#[derive(Clone, Copy, Debug)]
+pub struct Terminated<P, Q>(P, Q);
+
+impl<'a, P: Parser<'a>, Q: Parser<'a>> Parser<'a> for Terminated<P, Q> {
+    type Output = P::Output;
+
+    #[inline(always)]
+    fn parse(&self, i: &mut In<'a>) -> Parsed<P::Output> {
+        let value = self.0.parse(i)?;
+        self.1.parse(i)?;
+        Ok(value)
+    }
+}
+
+/// The value between two others.
+///
+/// ```
+/// use thrum_parse::{In, Parser, byte, decimal, delimited};
+///
+/// let inside = delimited(byte(b'('), decimal::<u8>(), byte(b')'));
+/// assert_eq!(inside.parse(&mut In::whole(b"(7)")), Ok(7));
+/// ```
+pub const fn delimited<P, Q, R>(before: P, parser: Q, after: R) -> Delimited<P, Q, R> {
+    Delimited(before, parser, after)
+}
+
+/// See [`delimited`].
+#[derive(Clone, Copy, Debug)]
+pub struct Delimited<P, Q, R>(P, Q, R);
+
+impl<'a, P, Q, R> Parser<'a> for Delimited<P, Q, R>
 where
     P: Parser<'a>,
-    R: Into<Reason>,
-    F: Fn(P::Output) -> Result<T, R>,
+    Q: Parser<'a>,
+    R: Parser<'a>,
 {
-    type Output = T;
+    type Output = Q::Output;
 
     #[inline(always)]
-    fn parse(&self, i: &mut In<'a>) -> Parsed<T> {
-        let start = i.position();
-        let value = self.0.parse(i)?;
-        match (self.1)(value) {
-            Ok(value) => Ok(value),
-            Err(reason) => Err(i.fail_at(start, reason.into())),
-        }
-    }
-}
-
-/// See [`Parser::value`].
-#[derive(Clone, Copy, Debug)]
-pub struct Value<P, T>(pub(crate) P, pub(crate) T);
-
-impl<'a, P: Parser<'a>, T: Clone> Parser<'a> for Value<P, T> {
-    type Output = T;
-
-    #[inline(always)]
-    fn parse(&self, i: &mut In<'a>) -> Parsed<T> {
+    fn parse(&self, i: &mut In<'a>) -> Parsed<Q::Output> {
         self.0.parse(i)?;
-        Ok(self.1.clone())
+        let value = self.1.parse(i)?;
+        self.2.parse(i)?;
+        Ok(value)
     }
 }
 
-/// See [`Parser::spanned`].
-#[derive(Clone, Copy, Debug)]
-pub struct Spanned<P>(pub(crate) P);
+/// Two values with a separator between them.
+///
+/// ```
+/// use thrum_parse::{In, Parser, byte, decimal, separated_pair};
+///
+/// let size = separated_pair(decimal::<u8>(), byte(b'x'), decimal::<u8>());
+/// assert_eq!(size.parse(&mut In::whole(b"80x25")), Ok((80, 25)));
+/// ```
+pub const fn separated_pair<P, S, Q>(first: P, separator: S, second: Q) -> SeparatedPair<P, S, Q> {
+    SeparatedPair(first, separator, second)
+}
 
-impl<'a, P: Parser<'a>> Parser<'a> for Spanned<P> {
-    type Output = crate::Span;
+/// See [`separated_pair`].
+#[derive(Clone, Copy, Debug)]
+pub struct SeparatedPair<P, S, Q>(P, S, Q);
+
+impl<'a, P, S, Q> Parser<'a> for SeparatedPair<P, S, Q>
+where
+    P: Parser<'a>,
+    S: Parser<'a>,
+    Q: Parser<'a>,
+{
+    type Output = (P::Output, Q::Output);
 
     #[inline(always)]
-    fn parse(&self, i: &mut In<'a>) -> Parsed<crate::Span> {
-        let start = i.position();
-        self.0.parse(i)?;
-        Ok(i.span_from(start))
+    fn parse(&self, i: &mut In<'a>) -> Parsed<Self::Output> {
+        let first = self.0.parse(i)?;
+        self.1.parse(i)?;
+        let second = self.2.parse(i)?;
+        Ok((first, second))
     }
 }
 
-/// See [`Parser::recognize`].
-#[derive(Clone, Copy, Debug)]
-pub struct Recognize<P>(pub(crate) P);
-
-impl<'a, P: Parser<'a>> Parser<'a> for Recognize<P> {
-    type Output = &'a [u8];
-
-    #[inline(always)]
-    fn parse(&self, i: &mut In<'a>) -> Parsed<&'a [u8]> {
-        let start = i.position();
-        self.0.parse(i)?;
-        Ok(i.slice_from(start))
-    }
-}
-
-/// See [`Parser::cut`].
-#[derive(Clone, Copy, Debug)]
-pub struct Cut<P>(pub(crate) P);
-
-impl<'a, P: Parser<'a>> Parser<'a> for Cut<P> {
-    type Output = P::Output;
-
-    #[inline(always)]
-    fn parse(&self, i: &mut In<'a>) -> Parsed<P::Output> {
-        self.0.parse(i).map_err(Stop::into_cut)
-    }
-}
-
-/// See [`Parser::must`].
-#[derive(Clone, Copy, Debug)]
-pub struct Must<P>(pub(crate) P, pub(crate) Reason);
-
-impl<'a, P: Parser<'a>> Parser<'a> for Must<P> {
-    type Output = P::Output;
-
-    #[inline(always)]
-    fn parse(&self, i: &mut In<'a>) -> Parsed<P::Output> {
-        self.0.parse(i).map_err(|stop| match stop {
-            // The end of the input speaks for itself.
-            Stop::Fail { at, reason } if reason != Reason::EndOfInput => {
-                Stop::Cut { at, reason: self.1 }
-            }
-            other => other.into_cut(),
-        })
-    }
-}
-
-/// See [`Parser::context`].
-#[derive(Clone, Copy, Debug)]
-pub struct Context<P>(pub(crate) P, pub(crate) &'static str);
-
-impl<'a, P: Parser<'a>> Parser<'a> for Context<P> {
-    type Output = P::Output;
-
-    #[inline(always)]
-    fn parse(&self, i: &mut In<'a>) -> Parsed<P::Output> {
-        let start = i.position();
-        let parsed = self.0.parse(i);
-        if let Err(stop) = parsed {
-            i.inside(self.1, start, stop);
-        }
-        parsed
-    }
+/// Goes back to where an alternative started, to try another one. What was noted of its contexts is dropped.
+///
+/// # Errors
+/// `stop`, if it is final.
+#[inline(always)]
+pub(crate) fn give_up(i: &mut In<'_>, start: usize, stop: Stop) -> Parsed<()> {
+    i.backtrack(start, stop)?;
+    i.inside(GIVEN_UP, start, stop);
+    Ok(())
 }

@@ -1,7 +1,10 @@
 //! What a parser is, and what can be made of one.
 
 use crate::In;
-use crate::combine::{Context, Cut, Map, Must, Recognize, Spanned, TryMap, Value};
+use crate::adapter::{
+    Context, Cut, FailWith, FlatMap, Map, Must, Recognize, Spanned, Text, TryMap, Value, Verify,
+    WithSpan,
+};
 use crate::stop::{Parsed, Reason};
 
 /// Something that takes a value off the front of the input.
@@ -63,6 +66,54 @@ pub trait Parser<'a> {
         TryMap(self, change)
     }
 
+    /// The value, if `check` says yes to it; else it fails for [`Reason::Rejected`].
+    ///
+    /// ```
+    /// use thrum_parse::{In, Parser, decimal};
+    ///
+    /// let month = decimal::<u8>().verify(|month| (1..=12).contains(month));
+    /// assert_eq!(month.parse(&mut In::whole(b"12")), Ok(12));
+    /// assert!(month.parse(&mut In::whole(b"13")).is_err());
+    /// ```
+    fn verify<F: Fn(&Self::Output) -> bool>(self, check: F) -> Verify<Self, F>
+    where
+        Self: Sized,
+    {
+        Verify(self, check)
+    }
+
+    /// Goes on with the parser that `next` makes of the value. A number that came with the input needs a limit before it
+    /// becomes a size.
+    ///
+    /// ```
+    /// use thrum_parse::{In, Parser, decimal, take};
+    ///
+    /// let digits = decimal::<usize>().verify(|&n| n < 100).flat_map(take);
+    /// assert_eq!(digits.parse(&mut In::whole(b"2abc")), Ok(&b"ab"[..]));
+    /// ```
+    fn flat_map<Q: Parser<'a>, F: Fn(Self::Output) -> Q>(self, next: F) -> FlatMap<Self, F>
+    where
+        Self: Sized,
+    {
+        FlatMap(self, next)
+    }
+
+    /// The bytes as text, if they are UTF-8; else it fails at the first that is not.
+    ///
+    /// ```
+    /// use thrum_parse::{In, Parser, take_till};
+    ///
+    /// let name = take_till(|byte: u8| byte == b'=').text();
+    /// assert_eq!(name.parse(&mut In::whole("größe=1".as_bytes())), Ok("größe"));
+    /// assert_eq!(name.parse(&mut In::whole(b"ab\xff=")).unwrap_err().at(), Some(2));
+    /// ```
+    fn text(self) -> Text<Self>
+    where
+        Self: Sized + Parser<'a, Output = &'a [u8]>,
+    {
+        Text(self)
+    }
+
     /// This value in place of its own.
     ///
     /// ```
@@ -90,6 +141,21 @@ pub trait Parser<'a> {
         Self: Sized,
     {
         Spanned(self)
+    }
+
+    /// The value, and where it matched, as offsets.
+    ///
+    /// ```
+    /// use thrum_parse::{In, Parser, Span, decimal};
+    ///
+    /// let number = decimal::<u8>().with_span().parse(&mut In::whole(b"42"));
+    /// assert_eq!(number, Ok((42, Span { start: 0, end: 2 })));
+    /// ```
+    fn with_span(self) -> WithSpan<Self>
+    where
+        Self: Sized,
+    {
+        WithSpan(self)
     }
 
     /// The bytes that it matched.
@@ -138,6 +204,22 @@ pub trait Parser<'a> {
         Self: Sized,
     {
         Must(self, reason.into())
+    }
+
+    /// Fails for a reason of the grammar's own; alternatives are still tried.
+    ///
+    /// ```
+    /// use thrum_parse::{In, Parser, Reason, Stop, byte};
+    ///
+    /// const NO_COLON: Reason = Reason::Grammar(1);
+    /// let stop = byte(b':').fail_with(NO_COLON).parse(&mut In::whole(b"x"));
+    /// assert_eq!(stop, Err(Stop::Fail { at: 0, reason: NO_COLON }));
+    /// ```
+    fn fail_with(self, reason: impl Into<Reason>) -> FailWith<Self>
+    where
+        Self: Sized,
+    {
+        FailWith(self, reason.into())
     }
 
     /// Names it, for the explanation of what went wrong inside.
@@ -189,3 +271,7 @@ sequence!(A B C);
 sequence!(A B C D);
 sequence!(A B C D E);
 sequence!(A B C D E F);
+sequence!(A B C D E F G);
+sequence!(A B C D E F G H);
+sequence!(A B C D E F G H J);
+sequence!(A B C D E F G H J K);

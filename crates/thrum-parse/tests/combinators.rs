@@ -131,45 +131,6 @@ fn a_place_past_the_end_is_the_end() {
     assert!(peek(byte(b'a')).parse(&mut i).is_err());
 }
 
-#[test]
-fn explanations() {
-    let pair = || {
-        (
-            take_while1(&LOWER).context("a name"),
-            byte(b'='),
-            decimal::<u8>(),
-        )
-    };
-    let setting = || (pair().context("a setting"), byte(b'\n'));
-    let say = |text: &[u8]| explain(many(1..=3, setting()), text).map(|said| said.to_string());
-    assert_eq!(say(b"a=1\nb=2\n"), None);
-    for (text, said) in [
-        (
-            &b"1"[..],
-            "1:1: expected [a-z] in a name in a setting, found '1'\n  1\n  ^",
-        ),
-        (
-            b"a:1\n",
-            "1:2: expected '=' in a setting, found ':'\n  a:1\n   ^",
-        ),
-        (b"a=1", "1:4: expected '\\n', found the end\n  a=1\n     ^"),
-        (
-            b"a=256\n",
-            "1:5: a number is too large in a setting, found '6'\n  a=256\n      ^",
-        ),
-        (
-            b"a=1\na=1\na=1\na=1\n",
-            "4:1: this is longer than allowed, found 'a'\n  a=1\n  ^",
-        ),
-    ] {
-        assert_eq!(say(text).as_deref(), Some(said), "{}", text.escape_ascii());
-    }
-    // What came before a byte that can't be shown counts as it is shown.
-    let said = explain(tag(b"\x01x").context("a mark"), b"\x01y").unwrap();
-    assert_eq!(said.at, 0);
-    assert!(said.to_string().contains(r#"expected "\x01x" in a mark"#));
-}
-
 proptest! {
     #[test]
     fn numbers(number: u64, rest in "[^0-9a-fA-F]{1,3}") {

@@ -4,27 +4,11 @@ use proptest::prelude::*;
 use thrum_parse::Level;
 use thrum_parse::http::{HeadError, HeadLimits, HeadParser, RequestHead, Status, Version};
 
-/// A head parsed whole, with nothing to come.
-fn whole(bytes: &[u8]) -> (Result<Status, HeadError>, RequestHead) {
-    let mut head = RequestHead::new();
-    let result = HeadParser::new(HeadLimits::default()).parse(bytes, true, &mut head);
-    (result, head)
-}
+mod heads;
+use heads::{damaged_and_cut, every_split_gives_the_same, fed, fields};
 
-/// A head fed in pieces that end at the given offsets; the answer is the last one, or the first that is final.
-fn fed(
-    bytes: &[u8],
-    ends: impl IntoIterator<Item = usize>,
-) -> (Result<Status, HeadError>, RequestHead) {
-    let (mut parser, mut head) = (HeadParser::new(HeadLimits::default()), RequestHead::new());
-    for end in ends.into_iter().chain([bytes.len()]) {
-        let result = parser.parse(&bytes[..end], false, &mut head);
-        if result != Ok(Status::Partial) {
-            return (result, head);
-        }
-    }
-    let result = parser.parse(bytes, true, &mut head);
-    (result, head)
+fn whole(bytes: &[u8]) -> (Result<Status, HeadError>, RequestHead) {
+    heads::whole(bytes)
 }
 
 const BROWSER: &[u8] = b"GET /search?q=thrum&lang=en HTTP/1.1\r\nHost: www.example.org\r\n\
@@ -188,35 +172,16 @@ fn the_end_of_the_input_within_a_head_is_an_error() {
 
 #[test]
 fn every_split_in_two_gives_the_same() {
-    let expected = whole(BROWSER);
-    for end in 0..BROWSER.len() {
-        assert_eq!(fed(BROWSER, [end]), expected, "split at {end}");
-    }
-    assert_eq!(fed(BROWSER, 0..BROWSER.len()), expected, "byte by byte");
+    every_split_gives_the_same::<RequestHead>(BROWSER);
 }
 
-/// Heads of any shape, most of them right.
+/// Heads of any shape, all of them right.
 fn heads() -> impl Strategy<Value = Vec<u8>> {
-    let field = ("[A-Za-z-]{1,20}", "[ \t]{0,2}", "[ -~\u{e9}]{0,60}")
-        .prop_map(|(name, space, value)| format!("{name}:{space}{value}\r\n"));
-    let fields = prop::collection::vec(field, 0..12).prop_map(|fields| fields.concat());
-    ("[A-Z]{1,8}", "/[!-~]{0,80}", "1\\.[01]", fields).prop_map(
+    ("[A-Z]{1,8}", "/[!-~]{0,80}", "1\\.[01]", fields("\r\n")).prop_map(
         |(method, target, version, fields)| {
             format!("{method} {target} HTTP/{version}\r\n{fields}\r\n").into_bytes()
         },
     )
-}
-
-/// The same with a byte or two changed.
-fn damaged() -> impl Strategy<Value = Vec<u8>> {
-    let changes = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..3);
-    (heads(), changes).prop_map(|(mut head, changes)| {
-        for (index, byte) in changes {
-            let index = index.index(head.len());
-            head[index] = byte;
-        }
-        head
-    })
 }
 
 #[test]
@@ -288,11 +253,9 @@ proptest! {
 
     /// However the bytes are split, the answer is that for the whole: value, error, and how much was consumed.
     #[test]
-    fn splits_make_no_difference(bytes in damaged(), mut ends in prop::collection::vec(any::<prop::sample::Index>(), 0..6)) {
-        ends.sort_by_key(|end| end.index(bytes.len()));
-        let ends: Vec<_> = ends.iter().map(|end| end.index(bytes.len())).collect();
+    fn splits_make_no_difference((bytes, ends) in damaged_and_cut(heads())) {
         let expected = whole(&bytes);
-        let (result, head) = fed(&bytes, ends);
+        let (result, head) = fed::<RequestHead>(&bytes, ends);
         prop_assert_eq!(result, expected.0);
         if matches!(result, Ok(Status::Complete { .. })) {
             prop_assert_eq!(head, expected.1);
@@ -301,7 +264,7 @@ proptest! {
 
     /// What we take, httparse takes, and with the same parts. (It takes more: bare LF, for one.)
     #[test]
-    fn agrees_with_httparse(bytes in damaged()) {
+    fn agrees_with_httparse((bytes, _) in damaged_and_cut(heads())) {
         let (result, head) = whole(&bytes);
         if let Ok(Status::Complete { consumed }) = result {
             let mut storage = [httparse::EMPTY_HEADER; 100];

@@ -74,6 +74,28 @@ impl Error {
         )
     }
 
+    /// An I/O error with what it is about, a path or a program, in its text.
+    pub(crate) fn about(stage: &'static str, what: impl fmt::Display, error: io::Error) -> Self {
+        Error::new(
+            stage,
+            io::Error::new(error.kind(), format!("{what}: {error}")),
+        )
+    }
+
+    /// What code that was given to the stage `stage` says. One of our own errors stays as it is.
+    pub(crate) fn of_user(
+        stage: &'static str,
+        error: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        let error = match error.into().downcast::<Error>() {
+            Ok(ours) => return *ours,
+            Err(error) => error,
+        };
+        let cause = error.downcast::<Cause>().map(|cause| *cause);
+        let cause = cause.or_else(|error| error.downcast::<io::Error>().map(|io| Cause::Io(*io)));
+        Error::new(stage, cause.unwrap_or_else(Cause::Other))
+    }
+
     /// The name of the source, stage or sink.
     pub fn stage(&self) -> &str {
         &self.0.stage

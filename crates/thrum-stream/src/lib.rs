@@ -21,7 +21,9 @@
 //! | [`stage`] | [`Stage`], and what may happen to them: plain code without I/O, before any sink or after any source |
 //! | [`sink`] | [`Sink`], and where they go |
 //! | [`Resumable`] | a source that is read by one sink after the other: parse a head, keep the rest for the body |
-//! | [`Error`] | what went wrong, and in which stage |
+//! | [`Codec`], [`Framed`] | a parser and an encoder on a connection: values one way, values the other way |
+//! | [`adapt`] | to and from the traits of `futures` |
+//! | [`Error`], [`ProcessFailed`] | what went wrong, and in which stage |
 //!
 //! # How a pipeline runs
 //! * **In one task.** [`Source::run`] takes an item, pushes it through the stages into the sink, and takes the next one
@@ -35,7 +37,10 @@
 //! * **Leftovers.** A sink that has enough hands back what it did not use; [`Resumable`] gives it to the next sink.
 #![forbid(unsafe_code)]
 
+pub mod adapt;
+mod child;
 mod error;
+mod framed;
 mod named;
 mod resumable;
 mod run;
@@ -43,7 +48,9 @@ pub mod sink;
 pub mod source;
 pub mod stage;
 
+pub use child::ProcessFailed;
 pub use error::{Cause, Error, Result};
+pub use framed::{Codec, Framed};
 pub use named::Named;
 pub use resumable::Resumable;
 pub use sink::Sink;

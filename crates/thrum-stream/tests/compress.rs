@@ -16,6 +16,7 @@ use thrum_stream::{Cause, Input, Result, Source, Stage, Step, sink, source, stag
 /// An algorithm, both ways.
 type Both = (fn() -> Compress, fn() -> Decompress);
 
+/// Each algorithm.
 const ALL: [Both; 5] = [
     (compress::gzip, decompress::gzip),
     (compress::zlib, decompress::zlib),

@@ -24,7 +24,8 @@
 //!   [`fs`], [`stdio`], [`process`], [`sync`], [`signal`].
 //! * [`select!`], [`join!`], [`race`], [`scope`], [`TaskSet`], [`CancellationToken`], [`Shutdown`] tie tasks together.
 //! * [`test`](mod@test) runs tests on a clock that jumps.
-//! * [`http`] is the HTTP engine, [`parse`] the parser combinators that it is made with.
+//! * [`http`] is the HTTP engine, [`parse`] the parser combinators that it is made with, [`stream`] pipelines of sources,
+//!   stages and sinks.
 //! * `compat` runs what is written for others: hyper, and so axum, with the feature `hyper`; h2 and whatever else takes
 //!   tokio's I/O traits with `tokio-io`.
 //!
@@ -47,3 +48,4 @@ pub use thrum_rt::{
     metrics, net, pipe, process, race, race_all, scope, select, shutdown, signal, spawn,
     spawn_named, stdio, sync, task_local, test, time, try_join, try_scope, yield_now,
 };
+pub use thrum_stream as stream;

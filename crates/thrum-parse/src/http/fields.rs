@@ -1,5 +1,6 @@
 //! Header and trailer fields.
 
+use super::head::LineEnd;
 use super::lines::Lines;
 use super::{HeadError, Status, grammar};
 use crate::{Level, Span};
@@ -63,7 +64,7 @@ impl TrailerParser {
         match parsed {
             Ok(Some(((), consumed))) => Ok(Status::Complete { consumed }),
             Ok(None) => Ok(Status::Partial),
-            Err(stop) => Err(HeadError::from_stop(stop, buffer)),
+            Err(stop) => Err(HeadError::from_stop(stop, buffer, LineEnd::CrLf)),
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use super::error::ChunkError::{BadEnd, BadExtension};
 use super::error::HeadError::*;
-use super::{Field, HeadLimits, RequestHead, Version};
+use super::{Field, HeadLimits, RequestHead, ResponseHead, Version};
 use crate::stop::Parsed;
 use crate::{
-    ByteSet, In, Parser, byte, choice, dispatch, hexadecimal, many_count, opt, peek, satisfy,
+    ByteSet, In, Parser, Tag, byte, choice, dispatch, hexadecimal, many_count, opt, peek, satisfy,
     skip_while, tag, take_while, take_while1,
 };
 
@@ -14,13 +14,15 @@ pub const METHOD_BYTES: usize = 32;
 
 const DIGITS: ByteSet = ByteSet::new().range(b'0', b'9');
 static DIGIT: ByteSet = DIGITS;
-static TCHAR: ByteSet = DIGITS
+static DIGIT_1_TO_9: ByteSet = ByteSet::new().range(b'1', b'9');
+pub(super) static TCHAR: ByteSet = DIGITS
     .range(b'a', b'z')
     .range(b'A', b'Z')
     .with(b"!#$%&'*+-.^_`|~");
-static OWS: ByteSet = ByteSet::new().with(b" \t");
-static TARGET: ByteSet = ByteSet::new().range(0x21, 0x7e);
-static VALUE: ByteSet = ByteSet::new()
+pub(super) static OWS: ByteSet = ByteSet::new().with(b" \t");
+pub(super) const TARGETS: ByteSet = ByteSet::new().range(0x21, 0x7e);
+pub(super) static TARGET: ByteSet = TARGETS;
+pub(super) static VALUE: ByteSet = ByteSet::new()
     .with(b"\t")
     .range(0x20, 0x7e)
     .range(0x80, 0xff);
@@ -30,26 +32,14 @@ static QDTEXT: ByteSet = ByteSet::new()
     .range(0x80, 0xff)
     .without(b"\"\\");
 
-/// HTTP-message without its body: one empty line at most, the request line, field lines, an empty line (2.1, 2.2).
+/// request-line = method SP request-target SP HTTP-version CRLF (3), after one empty line at most (2.2)
 #[inline(always)]
-pub(super) fn request_head(
+pub(super) fn request_line(
     i: &mut In<'_>,
     limits: &HeadLimits,
-    line_done: &mut bool,
     head: &mut RequestHead,
 ) -> Parsed<()> {
-    if !*line_done {
-        opt(tag(b"\r\n")).parse(i)?;
-        request_line(i, limits, head)?;
-        i.commit();
-        *line_done = true;
-    }
-    field_lines(i, limits.fields, &mut head.fields)
-}
-
-/// request-line = method SP request-target SP HTTP-version CRLF (3)
-#[inline(always)]
-fn request_line(i: &mut In<'_>, limits: &HeadLimits, head: &mut RequestHead) -> Parsed<()> {
+    opt(tag(b"\r\n")).parse(i)?;
     let method = take_while1(&TCHAR).up_to(METHOD_BYTES, MethodTooLong);
     head.method = method
         .spanned()
@@ -64,18 +54,50 @@ fn request_line(i: &mut In<'_>, limits: &HeadLimits, head: &mut RequestHead) -> 
         .context("a target")
         .parse(i)?;
     byte(b' ').must(BadTarget).parse(i)?;
-    // HTTP-version = "HTTP/" DIGIT "." DIGIT (2.3)
-    let digit = satisfy(&DIGIT);
-    let other_version = (tag(b"HTTP/"), digit, byte(b'.'), digit, tag(b"\r\n"));
-    let version = choice((
-        tag(b"HTTP/1.1\r\n").value(Version::Http11),
-        tag(b"HTTP/1.0\r\n").value(Version::Http10),
-        other_version
-            .must(BadVersion)
-            .try_map(|_| Err(UnsupportedVersion)),
-    ));
-    head.version = version.context("an HTTP version").parse(i)?;
+    head.version = http_version(tag(b"\r\n")).parse(i)?;
     Ok(())
+}
+
+/// status-line = HTTP-version SP status-code SP [ reason-phrase ] CRLF (4)
+#[inline(always)]
+pub(super) fn status_line(i: &mut In<'_>, head: &mut ResponseHead) -> Parsed<()> {
+    head.version = http_version(tag(b" ")).parse(i)?;
+    head.status = status_code(i)?;
+    // The RFC has this space even before no reason. Many leave it out then; there is still one way to read the line.
+    if i.next_byte() != Some(b'\r') {
+        byte(b' ').must(BadStatus).parse(i)?;
+    }
+    let reason = take_while(&VALUE).spanned().context("a reason phrase");
+    head.reason = reason.parse(i)?;
+    tag(b"\r\n").must(BadReason).value(()).parse(i)
+}
+
+/// status-code = 3DIGIT (4), at least 100 (RFC 9110, 15)
+#[inline(always)]
+pub(super) fn status_code(i: &mut In<'_>) -> Parsed<u16> {
+    let first = satisfy(&DIGIT_1_TO_9);
+    let digit = satisfy(&DIGIT);
+    (first, digit, digit)
+        .map(|(a, b, c)| [a, b, c].map(|digit| u16::from(digit - b'0')))
+        .map(|[a, b, c]| a * 100 + b * 10 + c)
+        .must(BadStatus)
+        .context("a status code")
+        .parse(i)
+}
+
+/// HTTP-version = "HTTP/" DIGIT "." DIGIT (2.3), and what has to be behind it
+#[inline(always)]
+fn http_version<'a, const N: usize>(end: Tag<N>) -> impl Parser<'a, Output = Version> {
+    let digit = satisfy(&DIGIT);
+    let other = (tag(b"HTTP/"), digit, byte(b'.'), digit, end);
+    let version = choice((
+        tag(b"HTTP/1.1").value(Version::Http11),
+        tag(b"HTTP/1.0").value(Version::Http10),
+        other.must(BadVersion).try_map(|_| Err(UnsupportedVersion)),
+    ));
+    (version, end.must(BadVersion))
+        .map(|(version, _)| version)
+        .context("an HTTP version")
 }
 
 /// *( field-line CRLF ) CRLF, each committed
@@ -147,7 +169,7 @@ fn quoted_string(i: &mut In<'_>) -> Parsed<()> {
 }
 
 #[inline(always)]
-fn trim_ows(mut value: &[u8]) -> &[u8] {
+pub(super) fn trim_ows(mut value: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = value {
         value = rest;
     }

@@ -1,17 +1,17 @@
-//! Request heads.
+//! Reading the head of a message, of whatever kind, from a buffer that grows.
 
+use super::HeadError;
 use super::lines::Lines;
-use super::{Field, HeadError, METHOD_BYTES, grammar};
-use crate::{Explanation, In, Level, Parsed, Span, explain};
+use crate::{Explanation, In, Level, Parsed, explain};
 
 /// How large a head may be. Whatever is larger is refused as soon as that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeadLimits {
-    /// Bytes, the empty line at the end and one before the request line included. Default: 16 KiB.
+    /// Bytes, the empty line at the end and one before a request line included. Default: 16 KiB.
     pub head_bytes: usize,
     /// Field lines. Default: 100.
     pub fields: usize,
-    /// Bytes of the target. Default: 8 KiB.
+    /// Bytes of a request's target. Default: 8 KiB.
     pub target_bytes: usize,
 }
 
@@ -35,45 +35,6 @@ pub enum Version {
     Http11,
 }
 
-/// A request head: where its parts are in the buffer that was parsed.
-///
-/// Keep one and use it for one request after the other: its memory is reused.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RequestHead {
-    /// The method, a token.
-    pub method: Span,
-    /// The target, visible ASCII. Which of the four forms it has (RFC 9112, 3.2) is not looked at.
-    pub target: Span,
-    /// The version.
-    pub version: Version,
-    pub(super) fields: Vec<Field>,
-}
-
-impl RequestHead {
-    /// An empty one. It allocates when fields come.
-    pub const fn new() -> Self {
-        RequestHead {
-            method: Span { start: 0, end: 0 },
-            target: Span { start: 0, end: 0 },
-            version: Version::Http11,
-            fields: Vec::new(),
-        }
-    }
-
-    /// Forgets what was read, but not the memory that it was in.
-    pub fn clear(&mut self) {
-        self.method = Span::default();
-        self.target = Span::default();
-        self.version = Version::default();
-        self.fields.clear();
-    }
-
-    /// The header fields, in the order they were sent.
-    pub fn headers(&self) -> &[Field] {
-        &self.fields
-    }
-}
-
 /// What a parser that is restarted says when nothing is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -86,7 +47,11 @@ pub enum Status {
     Partial,
 }
 
-/// Reads request heads from a buffer that grows.
+/// What a [`HeadParser`] reads: a [`RequestHead`](super::RequestHead), a [`ResponseHead`](super::ResponseHead) or a
+/// [`CgiHead`](super::CgiHead). There are no others.
+pub trait Head: Grammar {}
+
+/// Reads heads from a buffer that grows, of whichever kind of [`Head`] it is given.
 ///
 /// Call [`parse`](HeadParser::parse) whenever the buffer has grown. It reads each line once it is complete and
 /// remembers how far it came, so that every byte is passed over at most twice, even when they come one by one.
@@ -129,31 +94,28 @@ impl HeadParser {
     /// Reads the head that starts where `buffer` does into `head`. `eof` says that the buffer will not grow.
     ///
     /// After [`Status::Partial`], call it again with the same bytes, more bytes behind them, and the same `head`. After
-    /// anything else it starts on another head; what is in `head` then is forgotten at that time. One empty line before
-    /// the request line is skipped; it is part of what is consumed.
+    /// anything else it starts on another head, of any kind; what is in `head` then is forgotten at that time. One empty
+    /// line before a request line is skipped; it is part of what is consumed.
     ///
     /// # Errors
     /// What is wrong with the head. It is the same however the input was cut into pieces; in small pieces it may be
     /// reported later, at the end of its line. Then the connection can't be read any further.
-    pub fn parse(
+    pub fn parse<H: Head>(
         &mut self,
         buffer: &[u8],
         eof: bool,
-        head: &mut RequestHead,
+        head: &mut H,
     ) -> Result<Status, HeadError> {
         if !self.started {
-            head.fields.clear();
+            head.clear();
             self.line_done = false;
         }
         let limits = &self.limits;
         let line_done = &mut self.line_done;
-        // Longer than any request line that could be right, with the empty line before it.
         let most_line_bytes = if *line_done {
             usize::MAX
         } else {
-            limits
-                .target_bytes
-                .saturating_add(METHOD_BYTES + "\r\n  HTTP/1.1\r\n".len())
+            H::most_start_line_bytes(limits)
         };
         let parsed = self.lines.parse(
             buffer,
@@ -161,13 +123,13 @@ impl HeadParser {
             limits.head_bytes,
             most_line_bytes,
             #[inline(always)]
-            |i| grammar::request_head(i, limits, line_done, head),
+            |i| message_head(i, limits, line_done, head),
         );
         self.started = matches!(parsed, Ok(None));
         match parsed {
             Ok(Some(((), consumed))) => Ok(Status::Complete { consumed }),
             Ok(None) => Ok(Status::Partial),
-            Err(stop) => Err(HeadError::from_stop(stop, buffer)),
+            Err(stop) => Err(HeadError::from_stop(stop, buffer, H::LINE_END)),
         }
     }
 }
@@ -175,19 +137,65 @@ impl HeadParser {
 /// Says in words what is wrong with a head that was refused; `None` if nothing is. For logs and people, not for speed.
 ///
 /// ```
-/// use thrum_parse::http::{HeadLimits, explain_head};
+/// use thrum_parse::http::{HeadLimits, RequestHead, explain_head};
 ///
-/// let explanation = explain_head(b"GET / HTTP/1.1\r\nHost : a\r\n\r\n", HeadLimits::default());
+/// let buffer = b"GET / HTTP/1.1\r\nHost : a\r\n\r\n";
+/// let explanation = explain_head::<RequestHead>(buffer, HeadLimits::default());
 /// assert_eq!(
 ///     explanation.unwrap().to_string(),
 ///     "2:5: expected ':', found ' '\n  Host : a\n      ^"
 /// );
 /// ```
-pub fn explain_head(buffer: &[u8], limits: HeadLimits) -> Option<Explanation> {
-    fn head(limits: HeadLimits) -> impl Fn(&mut In<'_>) -> Parsed<()> {
-        move |i| grammar::request_head(i, &limits, &mut false, &mut RequestHead::new())
+pub fn explain_head<H: Head>(buffer: &[u8], limits: HeadLimits) -> Option<Explanation> {
+    fn head<H: Head>(limits: HeadLimits) -> impl Fn(&mut In<'_>) -> Parsed<()> {
+        move |i| message_head(i, &limits, &mut false, &mut H::default())
     }
-    explain(head(limits), buffer)
+    explain(head::<H>(limits), buffer)
+}
+
+/// What tells one kind of head from another. It is not exported, which is what keeps others from having it.
+pub trait Grammar: Default {
+    /// What ends a line.
+    const LINE_END: LineEnd = LineEnd::CrLf;
+
+    /// Forgets what was read, but not the memory that it was in.
+    fn clear(&mut self);
+
+    /// A start line that is longer is wrong, and known to be before its end has come.
+    fn most_start_line_bytes(_: &HeadLimits) -> usize {
+        usize::MAX
+    }
+
+    /// The line before the fields, if there is one.
+    fn start_line(&mut self, i: &mut In<'_>, limits: &HeadLimits) -> Parsed<()>;
+
+    /// The fields, each committed, and the empty line behind them.
+    fn field_lines(&mut self, i: &mut In<'_>, limits: &HeadLimits) -> Parsed<()>;
+}
+
+/// What ends a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineEnd {
+    /// CR LF and nothing else.
+    CrLf,
+    /// LF, with CR before it or without.
+    Lf,
+}
+
+/// A start line, fields, an empty line. What is done before a restart is not done again.
+#[inline(always)]
+fn message_head<H: Grammar>(
+    i: &mut In<'_>,
+    limits: &HeadLimits,
+    line_done: &mut bool,
+    head: &mut H,
+) -> Parsed<()> {
+    if !*line_done {
+        head.start_line(i, limits)?;
+        i.commit();
+        *line_done = true;
+    }
+    head.field_lines(i, limits)
 }
 
 #[cfg(test)]
@@ -195,17 +203,24 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::http::{CgiHead, RequestHead, ResponseHead};
     use crate::input::{AHEAD, EXAMINED};
 
-    const BROWSER: &[u8] = b"GET /search?q=thrum HTTP/1.1\r\nHost: www.example.org\r\n\
+    const REQUEST: &[u8] = b"GET /search?q=thrum HTTP/1.1\r\nHost: www.example.org\r\n\
         User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0\r\n\
         Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n\
         Accept-Encoding: gzip, deflate, br, zstd\r\nConnection: keep-alive\r\n\r\n";
 
+    const RESPONSE: &[u8] = b"HTTP/1.1 404 Not Found\r\nDate: Sat, 21 Nov 2026 09:30:00 GMT\r\n\
+        Content-Type: text/html; charset=utf-8\r\nContent-Length: 18432\r\n\r\n";
+
+    const CGI: &[u8] = b"Content-Type: text/html\nStatus: 404 Not Found at all\r\n\
+        Set-Cookie: session=0123456789abcdef; HttpOnly\n\n";
+
     /// How many bytes are examined when the input grows to each of `ends` in turn. The grammar looks ahead for the name of
     /// each field, whether the input comes whole or in pieces; that is not what is counted here.
-    fn examined(bytes: &[u8], ends: impl IntoIterator<Item = usize>) -> usize {
-        let (mut parser, mut head) = (HeadParser::new(HeadLimits::default()), RequestHead::new());
+    fn examined<H: Head>(bytes: &[u8], ends: impl IntoIterator<Item = usize>) -> usize {
+        let (mut parser, mut head) = (HeadParser::new(HeadLimits::default()), H::default());
         EXAMINED.set(0);
         AHEAD.set(0);
         for end in ends {
@@ -220,28 +235,53 @@ mod tests {
 
     #[test]
     fn whole_input_is_examined_once() {
-        assert_eq!(examined(BROWSER, [BROWSER.len()]), BROWSER.len());
+        assert_eq!(
+            examined::<RequestHead>(REQUEST, [REQUEST.len()]),
+            REQUEST.len()
+        );
+        assert_eq!(
+            examined::<ResponseHead>(RESPONSE, [RESPONSE.len()]),
+            RESPONSE.len()
+        );
+        assert_eq!(examined::<CgiHead>(CGI, [CGI.len()]), CGI.len());
+    }
+
+    /// That `bytes`, one by one, are examined twice.
+    fn twice<H: Head>(bytes: &[u8]) {
+        let examined = examined::<H>(bytes, 1..=bytes.len());
+        let length = bytes.len().min(HeadLimits::default().head_bytes);
+        assert!(examined > length);
+        assert!(examined * 10 <= length * 21, "{examined} of {length}");
     }
 
     #[test]
     fn input_byte_by_byte_is_examined_twice() {
-        let examined = examined(BROWSER, 1..=BROWSER.len());
-        assert!(examined > BROWSER.len());
-        assert!(
-            examined * 10 <= BROWSER.len() * 21,
-            "{examined} of {}",
-            BROWSER.len()
-        );
+        twice::<RequestHead>(REQUEST);
+        twice::<ResponseHead>(RESPONSE);
+        twice::<CgiHead>(CGI);
     }
 
     #[test]
     fn a_line_without_end_is_examined_twice() {
-        let line = [b"GET / HTTP/1.1\r\nA: ".as_slice(), &[b'a'; 20_000]].concat();
-        let examined = examined(&line, 1..=line.len());
-        assert!(examined * 10 <= 16 * 1024 * 21, "{examined}");
-        let target = [b"GET /".as_slice(), &[b'a'; 20_000]].concat();
-        let examined = self::examined(&target, 1..=target.len());
+        let endless = |start: &[u8]| [start, &[b'a'; 20_000]].concat();
+        twice::<RequestHead>(&endless(b"GET / HTTP/1.1\r\nA: "));
+        twice::<ResponseHead>(&endless(b"HTTP/1.1 200 OK\r\nA: "));
+        twice::<ResponseHead>(&endless(b"HTTP/1.1 200 "));
+        twice::<CgiHead>(&endless(b"A: "));
+        twice::<CgiHead>(&endless(b"Status: 200 "));
+        let target = endless(b"GET /");
+        let examined = examined::<RequestHead>(&target, 1..=target.len());
         assert!(examined * 10 <= 8300 * 21, "{examined}");
+    }
+
+    /// That `bytes`, which come in pieces that end where `ends` says, are examined at most twice.
+    fn at_most_twice<H: Head>(bytes: &[u8], ends: &[prop::sample::Index]) {
+        let mut ends: Vec<_> = ends.iter().map(|end| end.index(bytes.len())).collect();
+        ends.sort_unstable();
+        ends.push(bytes.len());
+        let examined = examined::<H>(bytes, ends);
+        let length = bytes.len();
+        assert!(examined * 10 <= length * 21, "{examined} of {length}");
     }
 
     proptest! {
@@ -249,13 +289,13 @@ mod tests {
         #[test]
         fn any_input_in_any_pieces_is_examined_twice(
             lines in prop::collection::vec("[a-cA: \t]{0,6}(\r\n){1,2}", 0..20),
-            mut ends in prop::collection::vec(any::<prop::sample::Index>(), 0..40),
+            statuses in prop::collection::vec("(Status|A):[ 1a]{0,6}\r?\n", 1..20),
+            ends in prop::collection::vec(any::<prop::sample::Index>(), 0..40),
         ) {
-            let bytes = ["GET / HTTP/1.1\r\n", &lines.concat()].concat().into_bytes();
-            ends.sort_by_key(|end| end.index(bytes.len()));
-            let ends = ends.iter().map(|end| end.index(bytes.len())).chain([bytes.len()]);
-            let examined = examined(&bytes, ends);
-            prop_assert!(examined * 10 <= bytes.len() * 21, "{} of {}", examined, bytes.len());
+            let lines = lines.concat();
+            at_most_twice::<RequestHead>(format!("GET / HTTP/1.1\r\n{lines}").as_bytes(), &ends);
+            at_most_twice::<ResponseHead>(format!("HTTP/1.1 200\r\n{lines}").as_bytes(), &ends);
+            at_most_twice::<CgiHead>(statuses.concat().as_bytes(), &ends);
         }
     }
 }

@@ -1,19 +1,27 @@
-//! HTTP/1.1 messages: heads, chunk lines and trailers, strictly as RFC 9112 has them.
+//! HTTP/1.1 messages: heads, chunk lines and trailers, strictly as RFC 9112 has them; and the heads of CGI programs.
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | `grammar` | the grammar, in about 60 lines |
-//! | `head` | [`HeadParser`], which runs it over a buffer that grows |
+//! | `grammar` | the grammar, in about 60 lines for each direction |
+//! | `head` | [`HeadParser`], which runs it over a buffer that grows; [`explain_head`] |
+//! | `request`, `response` | [`RequestHead`], [`ResponseHead`]: where the parts of a head are |
+//! | `cgi` | [`CgiHead`], what a CGI program puts before its document (RFC 3875), with its grammar; [`CgiResponse`] |
 //! | `fields` | [`Field`], where a header or trailer field is; [`TrailerParser`] |
 //! | `chunk` | [`ChunkParser`], for the line before each chunk of a body |
 //! | `error` | [`HeadError`] and [`ChunkError`]: what a peer did wrong |
 //! | `lines` | how a grammar of lines is restarted |
+//! | [`value`] | header field values: lists, media types, ranges, dates, cookies ... |
 //!
 //! # Strictness
 //! Two programs that read one message differently are how requests get smuggled past the first of them, so nothing is
 //! guessed. Lines end in CR LF, never in a bare LF. There is no space before a colon and no folded line. A header value
 //! holds tabs, spaces, visible ASCII and bytes from 0x80, a target visible ASCII only. One empty line before a request
-//! line is skipped, as RFC 9112 section 2.2 asks, and no more. What is refused is refused by name: see [`HeadError`].
+//! line is skipped, as RFC 9112 section 2.2 asks, and no more; before a status line there is none. What is refused is
+//! refused by name: see [`HeadError`].
+//!
+//! One thing is taken that the RFC does not have, because it is common and can be read in one way only: a status line may
+//! end behind the status, `HTTP/1.1 200` CR LF, without the space that section 4 wants before a reason that is not there.
+//! Lines of CGI programs may end in LF alone (RFC 3875, 7.2): nobody else divides what they write.
 //!
 //! ```
 //! use thrum_parse::http::{HeadLimits, HeadParser, RequestHead, Status};
@@ -27,15 +35,22 @@
 //! assert_eq!(head.headers()[0].value.of(buffer), b"example.com");
 //! ```
 
+mod cgi;
 mod chunk;
 mod error;
 mod fields;
 mod grammar;
 mod head;
 mod lines;
+mod request;
+mod response;
+pub mod value;
 
+pub use cgi::{CgiError, CgiHead, CgiResponse, CgiStatus};
 pub use chunk::{ChunkLine, ChunkParser};
 pub use error::{ChunkError, HeadError};
 pub use fields::{Field, TrailerParser};
 pub use grammar::METHOD_BYTES;
-pub use head::{HeadLimits, HeadParser, RequestHead, Status, Version, explain_head};
+pub use head::{Head, HeadLimits, HeadParser, Status, Version, explain_head};
+pub use request::RequestHead;
+pub use response::ResponseHead;

@@ -118,6 +118,11 @@ impl Command {
         self
     }
 
+    /// The program, as given to [`new`](Self::new).
+    pub fn program(&self) -> &OsStr {
+        self.std.get_program()
+    }
+
     /// Starts the process, from the calling thread.
     ///
     /// # Errors

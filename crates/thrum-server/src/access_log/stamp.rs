@@ -1,7 +1,6 @@
 //! The time in a log line, made once a second.
 
-use std::io::Write;
-use std::time::{Duration, UNIX_EPOCH};
+use thrum_parse::http::value::HttpDate;
 
 /// Length of `[21/Nov/2026:02:07:00 +0000]`.
 pub(super) const STAMP: usize = 28;
@@ -42,7 +41,7 @@ pub(super) fn now() -> u64 {
 #[cfg(not(target_os = "linux"))]
 pub(super) fn now() -> u64 {
     std::time::SystemTime::now()
-        .duration_since(UNIX_EPOCH)
+        .duration_since(std::time::UNIX_EPOCH)
         .map_or(0, |since| since.as_secs())
 }
 
@@ -51,11 +50,8 @@ pub(super) fn now() -> u64 {
 fn text(second: u64) -> [u8; STAMP] {
     // The header form has the same parts in another order: `Sat, 21 Nov 2026 02:07:00 GMT`. It cannot say more
     // than the year 9999, so a clock beyond that (and beyond reason) is held there.
-    const LAST: u64 = 253_402_300_799;
-    let moment = UNIX_EPOCH + Duration::from_secs(second.min(LAST));
-    let mut header = [0; 29];
-    // Cannot fail: the form has exactly this length.
-    let _ = write!(&mut header[..], "{}", httpdate::HttpDate::from(moment));
+    let second = i64::try_from(second).unwrap_or(i64::MAX);
+    let header = HttpDate::clamped(second).to_imf_fixdate();
 
     let mut text = *b"[dd/mmm/yyyy:hh:mm:ss +0000]";
     text[1..3].copy_from_slice(&header[5..7]);
@@ -83,7 +79,7 @@ mod tests {
     #[test]
     fn the_coarse_clock_is_the_clock() {
         let precise = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
+            .duration_since(std::time::UNIX_EPOCH)
             .unwrap()
             .as_secs();
         assert!(precise.abs_diff(now()) <= 1);

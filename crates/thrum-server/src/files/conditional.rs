@@ -1,19 +1,17 @@
 //! Conditional requests, RFC 9110 section 13: whether to answer at all, and with how much. No I/O.
 
-use std::time::{Duration, SystemTime};
-
 use http::header::{
     HeaderMap, HeaderValue, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE,
     IF_UNMODIFIED_SINCE,
 };
+use thrum_parse::http::value::{EntityTag, EntityTags, FieldValue, HttpDate, IfRange};
 
 /// What a file is told apart from its other versions by.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Validators<'a> {
     /// Strong, with its quotes.
     pub(super) etag: &'a str,
-    /// In whole seconds, as HTTP tells time.
-    pub(super) modified: SystemTime,
+    pub(super) modified: HttpDate,
 }
 
 /// What the conditions come to.
@@ -31,8 +29,13 @@ pub(super) enum Outcome {
 
 /// Judges the conditions of a GET or HEAD in the order of section 13.2.2.
 pub(super) fn judge(headers: &HeaderMap, validators: Validators<'_>) -> Outcome {
+    // A field that is malformed matches nothing.
+    let ours = EntityTag::parse(validators.etag.as_bytes()).ok();
+    let strongly =
+        |theirs: EntityTags<'_>| ours.is_some_and(|ours| theirs.any_matches_strongly(ours));
+    let weakly = |theirs: EntityTags<'_>| ours.is_some_and(|ours| theirs.any_matches_weakly(ours));
     if headers.contains_key(IF_MATCH) {
-        if !any_matches(headers, IF_MATCH, validators.etag, strongly) {
+        if !any_matches(headers, IF_MATCH, strongly) {
             return Outcome::Failed;
         }
     } else if let Some(date) = date(headers.get(IF_UNMODIFIED_SINCE))
@@ -41,7 +44,7 @@ pub(super) fn judge(headers: &HeaderMap, validators: Validators<'_>) -> Outcome 
         return Outcome::Failed;
     }
     if headers.contains_key(IF_NONE_MATCH) {
-        if any_matches(headers, IF_NONE_MATCH, validators.etag, weakly) {
+        if any_matches(headers, IF_NONE_MATCH, weakly) {
             return Outcome::NotModified;
         }
     } else if let Some(date) = date(headers.get(IF_MODIFIED_SINCE))
@@ -49,70 +52,30 @@ pub(super) fn judge(headers: &HeaderMap, validators: Validators<'_>) -> Outcome 
     {
         return Outcome::NotModified;
     }
+    let range_applies = |condition: &HeaderValue| {
+        let condition = IfRange::parse(condition.as_bytes());
+        condition.is_ok_and(|condition| condition.applies(ours, Some(validators.modified)))
+    };
     match headers.get(IF_RANGE) {
-        Some(condition) if !range_applies(condition, validators) => Outcome::ProceedWhole,
+        Some(condition) if !range_applies(condition) => Outcome::ProceedWhole,
         _ => Outcome::Proceed,
-    }
-}
-
-/// Section 13.1.5: an exact date or a strong comparison.
-fn range_applies(condition: &HeaderValue, validators: Validators<'_>) -> bool {
-    match date(Some(condition)) {
-        Some(date) => date == validators.modified,
-        None => strongly(
-            condition.as_bytes().trim_ascii(),
-            validators.etag.as_bytes(),
-        ),
     }
 }
 
 fn any_matches(
     headers: &HeaderMap,
     name: http::HeaderName,
-    etag: &str,
-    matches: impl Fn(&[u8], &[u8]) -> bool,
+    matches: impl Fn(EntityTags<'_>) -> bool,
 ) -> bool {
     let lists = headers.get_all(name);
-    lists.iter().any(|list| {
-        list.as_bytes().trim_ascii() == b"*"
-            || entity_tags(list.as_bytes()).any(|tag| matches(tag, etag.as_bytes()))
-    })
-}
-
-/// The entity tags of a list. A tag may hold commas, so the quotes are what separates them.
-fn entity_tags(mut list: &[u8]) -> impl Iterator<Item = &[u8]> {
-    std::iter::from_fn(move || {
-        let start = list
-            .iter()
-            .position(|byte| !matches!(byte, b' ' | b'\t' | b','))?;
-        list = &list[start..];
-        let opening = list.iter().position(|&byte| byte == b'"')?;
-        let closing = list[opening + 1..].iter().position(|&byte| byte == b'"')?;
-        let (tag, rest) = list.split_at(opening + closing + 2);
-        list = rest;
-        Some(tag)
-    })
-}
-
-fn strongly(tag: &[u8], etag: &[u8]) -> bool {
-    tag == etag // ours is strong, so a weak one is another
-}
-
-fn weakly(tag: &[u8], etag: &[u8]) -> bool {
-    tag.strip_prefix(b"W/").unwrap_or(tag) == etag
+    lists
+        .iter()
+        .any(|list| EntityTags::parse(list.as_bytes()).is_ok_and(&matches))
 }
 
 /// A date in any of the three forms. What is none is ignored, as the RFC says.
-fn date(value: Option<&HeaderValue>) -> Option<SystemTime> {
-    httpdate::parse_http_date(value?.to_str().ok()?).ok()
-}
-
-/// A time as HTTP can tell it: in whole seconds, and not before 1970.
-pub(super) fn whole_seconds(time: SystemTime) -> SystemTime {
-    let since = time
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default();
-    SystemTime::UNIX_EPOCH + Duration::from_secs(since.as_secs())
+fn date(value: Option<&HeaderValue>) -> Option<HttpDate> {
+    HttpDate::parse(value?.as_bytes()).ok()
 }
 
 #[cfg(test)]
@@ -128,7 +91,7 @@ mod tests {
         for (name, value) in fields {
             headers.append(name, value.parse().unwrap());
         }
-        let modified = httpdate::parse_http_date(AT).unwrap();
+        let modified = HttpDate::parse(AT.as_bytes()).unwrap();
         judge(
             &headers,
             Validators {
@@ -157,6 +120,10 @@ mod tests {
                 NotModified,
             ),
             (&[(IF_NONE_MATCH, "\"x\"")], Proceed),
+            // Not lists of tags.
+            (&[(IF_NONE_MATCH, "\"a,b\" \"x\"")], Proceed),
+            (&[(IF_NONE_MATCH, "a,b")], Proceed),
+            (&[(IF_MATCH, "\"a,b\";")], Failed),
             (&[(IF_MODIFIED_SINCE, AT)], NotModified),
             (&[(IF_MODIFIED_SINCE, AFTER)], NotModified),
             (&[(IF_MODIFIED_SINCE, BEFORE)], Proceed),

@@ -5,13 +5,13 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use bytes::Bytes;
 use http::header::{ACCEPT_RANGES, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, LAST_MODIFIED};
 use thrum_http::Body;
+use thrum_parse::http::value::HttpDate;
 
-use super::conditional::{Validators, whole_seconds};
+use super::conditional::Validators;
 use super::range::ByteRange;
 
 /// Files up to this size are kept in memory, and sent in the same write as their head.
@@ -21,7 +21,7 @@ pub(super) struct Entry {
     pub(super) size: u64,
     content: Content,
     etag: String,
-    modified: SystemTime,
+    modified: HttpDate,
     /// The fields of a response with the file, ready to be copied.
     pub(super) headers: HeaderMap,
     identity: Identity,
@@ -65,7 +65,8 @@ impl Entry {
         } else {
             Content::Descriptor(Arc::new(file))
         };
-        let modified = whole_seconds(metadata.modified()?);
+        // A time that HTTP cannot tell is held at the nearest that it can.
+        let modified = HttpDate::clamped(metadata.mtime());
         let etag = format!(
             "\"{:x}-{:x}{:08x}\"",
             size,
@@ -76,7 +77,7 @@ impl Entry {
         headers.insert(CONTENT_TYPE, content_type(path));
         headers.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
         headers.insert(ETAG, value(&etag));
-        headers.insert(LAST_MODIFIED, value(&thrum_http::http_date(modified)));
+        headers.insert(LAST_MODIFIED, value(&modified.to_string()));
         let identity = Identity::of(metadata);
         Ok(Self {
             size,

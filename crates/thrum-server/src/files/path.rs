@@ -1,6 +1,6 @@
 //! From a request's path to a path beneath the root. Decoded exactly once; what is doubtful is refused, never repaired.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode, utf8_percent_encode};
+use thrum_parse::uri::{decode_str, encode};
 
 /// A path beneath the root that a request may ask for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,13 +19,6 @@ pub(super) enum PathError {
     /// It names a file that is hidden by its dot.
     Hidden,
 }
-
-/// What is written in a URI path as it is (RFC 3986: unreserved).
-const ENCODED: AsciiSet = NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
 
 impl RequestPath {
     /// Checks and decodes the path of a URI.
@@ -79,7 +72,7 @@ impl RequestPath {
             .split('/')
             .filter(|segment| !segment.is_empty())
         {
-            uri.extend(utf8_percent_encode(segment, &ENCODED));
+            uri += &encode(segment).to_string();
             uri.push('/');
         }
         uri
@@ -88,23 +81,11 @@ impl RequestPath {
 
 /// A name as a segment of a URI path.
 pub(super) fn encode_segment(name: &str) -> impl std::fmt::Display + '_ {
-    utf8_percent_encode(name, &ENCODED)
+    encode(name)
 }
 
 fn decode(segment: &str) -> Result<String, PathError> {
-    let mut rest = segment.as_bytes();
-    while let Some(percent) = rest.iter().position(|&byte| byte == b'%') {
-        let digits = rest
-            .get(percent + 1..percent + 3)
-            .ok_or(PathError::Malformed)?;
-        if !digits.iter().all(u8::is_ascii_hexdigit) {
-            return Err(PathError::Malformed);
-        }
-        rest = &rest[percent + 3..];
-    }
-    let decoded = percent_decode(segment.as_bytes())
-        .decode_utf8()
-        .map_err(|_| PathError::Malformed)?;
+    let decoded = decode_str(segment).or(Err(PathError::Malformed))?;
     let refused = |letter: char| matches!(letter, '/' | '\\') || letter.is_control();
     if decoded.contains(refused) || matches!(&*decoded, "." | "..") {
         return Err(PathError::Malformed);

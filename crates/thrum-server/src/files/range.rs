@@ -1,4 +1,6 @@
-//! Byte ranges, RFC 9110 section 14. No I/O.
+//! Byte ranges, RFC 9110 section 14: which parts to answer with. No I/O.
+
+use thrum_parse::http::value::{ByteRanges, FieldValue};
 
 /// Ranges that are answered in one response. A request for more gets the whole file.
 const MAX_RANGES: usize = 16;
@@ -29,12 +31,17 @@ pub(super) enum Selection {
 
 /// Reads a Range field for something of `size` bytes.
 pub(super) fn select(field: &[u8], size: u64) -> Selection {
-    let Some(ranges) = parse(field) else {
-        return Selection::Whole;
+    let ranges = match ByteRanges::parse(field) {
+        Ok(ranges) if ranges.count() <= MAX_RANGES => ranges,
+        _ => return Selection::Whole,
     };
     let mut parts: Vec<_> = ranges
-        .into_iter()
-        .filter_map(|range| range.within(size))
+        .iter()
+        .filter_map(|range| range.of(size))
+        .map(|part| ByteRange {
+            start: part.start,
+            end: part.end,
+        })
         .collect();
     if parts.is_empty() {
         return Selection::Unsatisfiable;
@@ -53,74 +60,6 @@ pub(super) fn select(field: &[u8], size: u64) -> Selection {
         parts = sorted;
     }
     Selection::Parts(parts)
-}
-
-/// A range as it is asked for.
-#[derive(Clone, Copy)]
-enum Asked {
-    From { first: u64, last: u64 },
-    Suffix(u64),
-}
-
-impl Asked {
-    fn within(self, size: u64) -> Option<ByteRange> {
-        let range = match self {
-            Asked::From { first, last } => ByteRange {
-                start: first,
-                end: last.saturating_add(1).min(size),
-            },
-            Asked::Suffix(length) => ByteRange {
-                start: size.saturating_sub(length),
-                end: size,
-            },
-        };
-        (range.start < range.end).then_some(range)
-    }
-}
-
-fn parse(field: &[u8]) -> Option<Vec<Asked>> {
-    let (unit, set) = field.split_at_checked(6)?;
-    if !unit.eq_ignore_ascii_case(b"bytes=") {
-        return None;
-    }
-    let mut ranges = Vec::new();
-    for range in set.split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
-        if range.is_empty() {
-            continue; // lists may have empty members
-        }
-        if ranges.len() == MAX_RANGES {
-            return None;
-        }
-        let dash = range.iter().position(|&byte| byte == b'-')?;
-        ranges.push(match (&range[..dash], &range[dash + 1..]) {
-            (b"", length) => Asked::Suffix(number(length)?),
-            (first, b"") => Asked::From {
-                first: number(first)?,
-                last: u64::MAX,
-            },
-            (first, last) => {
-                let (first, last) = (number(first)?, number(last)?);
-                if first > last {
-                    return None;
-                }
-                Asked::From { first, last }
-            }
-        });
-    }
-    (!ranges.is_empty()).then_some(ranges)
-}
-
-/// Digits. A number too large for 64 bits is as good as the largest.
-fn number(digits: &[u8]) -> Option<u64> {
-    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    let digit = |number: u64, byte: &u8| {
-        number
-            .saturating_mul(10)
-            .saturating_add(u64::from(byte - b'0'))
-    };
-    Some(digits.iter().fold(0, digit))
 }
 
 #[cfg(test)]

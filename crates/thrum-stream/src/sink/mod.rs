@@ -2,18 +2,44 @@
 //!
 //! | sink | its result |
 //! |---|---|
-//! | [`fold`], [`count`], [`head`] | one value |
-//! | [`collect`], [`concat`] | all items, all bytes, up to a limit |
-//! | [`writer`] | how many bytes were written to whatever can be written: sockets, pipes, files |
+//! | [`futures`](futures()) | none: a sink of `futures` |
+//! | [`fold`], [`try_fold`], [`count`], [`head`], [`last`] | one value |
+//! | [`collect`], [`concat()`], [`text`] | all items, all bytes, all text, up to a limit |
+//! | [`hash()`] | the hash of the bytes |
+//! | [`for_each`], [`for_each_async`], [`drain`] | nothing: something is done with each item |
+//! | [`writer`] | how many bytes were written to whatever can be written: sockets, pipes |
+//! | [`file()`], [`file_atomic`] | how many bytes were written to a file, as they come or all or nothing |
+//! | [`process`] | what a child process made of the bytes |
+//! | [`channel`] | how many items were sent to other tasks |
+//! | [`both`], [`all`] | those of several sinks over one pass |
 
 use std::borrow::Cow;
 use std::future::Future;
 
+mod channel;
+mod each;
+mod file;
+mod file_atomic;
 mod gather;
+mod hash;
+mod process;
+mod several;
 mod writer;
 
-pub use self::gather::{Collect, Concat, Count, Fold, Head, collect, concat, count, fold, head};
+pub use self::channel::{Channel, channel};
+pub use self::each::{Drain, ForEach, ForEachAsync, drain, for_each, for_each_async};
+pub use self::file::{File, file};
+pub use self::file_atomic::{FileAtomic, file_atomic};
+pub use self::gather::{
+    Collect, Concat, Count, Fold, Head, Last, Text, TryFold, collect, concat, count, fold, head,
+    last, text, try_fold,
+};
+pub use self::hash::{Hash, hash};
+pub use self::process::{Process, process};
+pub use self::several::{All, Both, all, both};
 pub use self::writer::{Writer, writer};
+use crate::adapt::IntoSink;
+pub use crate::adapt::{FromSink, futures};
 use crate::{Error, Named, Result};
 
 /// Something that takes one item after the other and has a result at the end.
@@ -67,6 +93,14 @@ pub trait Sink<I: Send>: Send {
     {
         let _ = error;
         async {}
+    }
+
+    /// A sink of `futures`. It does not know when this one has enough.
+    fn into_futures<'a>(self) -> IntoSink<'a, Self, Self::Output>
+    where
+        Self: Sized,
+    {
+        IntoSink::new(self)
     }
 
     /// The same with a name of your own in its errors.

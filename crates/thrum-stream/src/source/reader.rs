@@ -17,6 +17,7 @@ pub fn reader<R: AsyncRead + Send + Unpin>(reader: R) -> Reader<R> {
         reader,
         buffer: BytesMut::new(),
         chunk: CHUNK,
+        ended: false,
     }
 }
 
@@ -27,6 +28,8 @@ pub struct Reader<R> {
     /// Bytes to read into. What was read is split off its front, so that only as much is cleared as is read.
     buffer: BytesMut,
     chunk: usize,
+    /// There are readers that have more after their end, such as a terminal.
+    ended: bool,
 }
 
 impl<R> Reader<R> {
@@ -41,13 +44,19 @@ impl<R: AsyncRead + Send + Unpin> Source for Reader<R> {
     type Item = Bytes;
 
     async fn next(&mut self) -> Result<Option<Bytes>> {
+        if self.ended {
+            return Ok(None);
+        }
         // A small rest of the last chunk would make a small read.
         if self.buffer.len() < self.chunk.div_ceil(2) {
             self.buffer.resize(self.chunk, 0);
         }
         let read = self.reader.read(&mut self.buffer).await;
         match read.map_err(|error| Error::new("reader", error))? {
-            0 => Ok(None),
+            0 => {
+                self.ended = true;
+                Ok(None)
+            }
             read => Ok(Some(self.buffer.split_to(read).freeze())),
         }
     }

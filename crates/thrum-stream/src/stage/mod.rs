@@ -3,8 +3,14 @@
 //! | stage | makes |
 //! |---|---|
 //! | [`map`], [`filter`] | other items; fewer items |
-//! | [`lines`] | lines of bytes |
-//! | [`take_bytes`] | the first so many bytes |
+//! | [`try_map`], [`filter_map`], [`flat_map`], [`scan`] | other items: or an error; some or none; several; with a state |
+//! | [`take`], [`take_while`], [`skip`], [`skip_while`] | the first items; all but those |
+//! | [`batch`], [`window`] | groups; each with those before it |
+//! | [`dedup`], [`intersperse`], [`enumerate`] | without repetitions; with separators; with numbers |
+//! | [`inspect`], [`Tally`], [`hash()`] | the same items, seen, counted, hashed |
+//! | [`lines`], [`split`], [`blocks`] | bytes cut at a byte |
+//! | [`chunks`], [`take_bytes`] | bytes in pieces of one size; the first so many bytes |
+//! | [`parse()`] | values that a parser finds in bytes |
 //! | `compress::`, `decompress::` | gzip, zlib, deflate, Zstandard and Brotli; features `gzip`, `zstd`, `brotli` |
 //! | `decode`, `encode`, `text_lines` | text of bytes in any encoding, and back; feature `encoding` |
 
@@ -20,8 +26,12 @@ mod decode;
 pub mod decompress;
 #[cfg(feature = "encoding")]
 mod encode;
+mod group;
+mod hash;
 mod items;
 mod lines;
+mod neighbors;
+mod parse;
 mod pipe;
 #[cfg(any(
     feature = "brotli",
@@ -30,20 +40,35 @@ mod pipe;
     feature = "zstd"
 ))]
 mod prefix;
+mod split;
+mod take;
 mod take_bytes;
+mod tally;
 #[cfg(feature = "encoding")]
 mod text_lines;
+mod transform;
 
 #[cfg(feature = "encoding")]
 pub use self::decode::{Bom, Decode, decode};
 #[cfg(feature = "encoding")]
 pub use self::encode::{Encode, encode};
+pub use self::group::{Batch, Window, batch, window};
+pub use self::hash::{Hash, hash};
 pub use self::items::{Filter, Map, filter, map};
 pub use self::lines::{Lines, lines};
+pub use self::neighbors::{Dedup, Intersperse, dedup, intersperse};
+pub use self::parse::{Parse, parse};
 pub use self::pipe::{Pipe, Staged, Then};
+pub use self::split::{Blocks, Chunks, Split, blocks, chunks, split};
+pub use self::take::{Skip, SkipWhile, Take, TakeWhile, skip, skip_while, take, take_while};
 pub use self::take_bytes::{TakeBytes, take_bytes};
+pub use self::tally::{Tallied, Tally};
 #[cfg(feature = "encoding")]
 pub use self::text_lines::text_lines;
+pub use self::transform::{
+    Enumerate, FilterMap, FlatMap, Inspect, Scan, TryMap, enumerate, filter_map, flat_map, inspect,
+    scan, try_map,
+};
 use crate::{Named, Result, Sink};
 
 /// Something that makes items of items: plain code that knows nothing of tasks or I/O. It takes an item of its [`Input`]

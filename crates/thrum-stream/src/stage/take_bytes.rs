@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 
+use super::split::put_back;
 use crate::{Input, Result, Stage, Step};
 
 /// The first `count` bytes, or fewer if the input ends before. It is done as soon as it has them, without asking for more.
@@ -28,9 +29,7 @@ impl Stage<Bytes> for TakeBytes {
             .unwrap_or(usize::MAX)
             .min(piece.len());
         let taken = piece.split_to(count);
-        if !piece.is_empty() {
-            input.put_back(piece);
-        }
+        put_back(input, piece);
         self.0 -= count as u64;
         Ok(Step::Item(taken))
     }

@@ -1,0 +1,176 @@
+//! Values that a parser finds in bytes.
+
+use bytes::{Buf, Bytes, BytesMut};
+use thrum_parse::{Parser, Resume, Stop, explain};
+
+use super::split::put_back;
+use crate::{Cause, Error, Input, Result, Stage, Step};
+
+/// How much of a new piece is put behind the start of a value that was in an earlier one, at first.
+const STEP: usize = 256;
+
+/// The values that `parser` finds in the bytes that come, one behind the other, until they end.
+///
+/// Values that lie within one piece are parsed where they are. What follows the last value, if whoever reads stops there,
+/// is left over for the next reader. The parser is run as [`Resume`] does it: with commits and at most twice over each byte.
+///
+/// Buffer: one value, at most `limit` bytes.
+///
+/// # Errors
+/// [`Cause::Malformed`] with the place and an explanation; [`Cause::TooLong`] when a value does not end within `limit`
+/// bytes.
+///
+/// ```
+/// use thrum_stream::{Source, sink, source, stage};
+/// use thrum_parse::{Parser, byte, decimal};
+///
+/// # thrum_rt::block_on(async {
+/// let number = (decimal::<u32>(), byte(b';')).map(|(number, _)| number);
+/// let input = source::reader(&b"1;22;333;"[..]).chunk(2);
+/// let sum = input.pipe(stage::parse(10, number)).run(sink::fold(0, |sum, n| *sum += n)).await?;
+/// assert_eq!(sum, 356);
+/// # thrum_stream::Result::Ok(())
+/// # }).unwrap();
+/// ```
+pub fn parse<P, T>(limit: usize, parser: P) -> Parse<P>
+where
+    P: for<'a> Parser<'a, Output = T>,
+{
+    Parse {
+        parser,
+        limit,
+        resume: Resume::new(),
+        start: BytesMut::new(),
+        behind: 0,
+    }
+}
+
+/// See [`parse`].
+#[derive(Debug)]
+pub struct Parse<P> {
+    parser: P,
+    limit: usize,
+    resume: Resume,
+    /// The start of a value whose end has not come.
+    start: BytesMut,
+    /// How many bytes are behind `start`.
+    behind: u64,
+}
+
+impl<P> Parse<P> {
+    /// For values that all end with the byte `end`: see [`Resume::until`].
+    pub fn until(mut self, end: u8) -> Self {
+        self.resume = self.resume.until(end);
+        self
+    }
+}
+
+impl<P, T> Parse<P>
+where
+    P: for<'a> Parser<'a, Output = T>,
+{
+    /// A value in what has come so far, which is `start` or, if that is empty, `piece`.
+    fn attempt(&mut self, piece: &[u8], eof: bool) -> Result<Option<(T, usize)>> {
+        let parser = &self.parser;
+        let bytes = if self.start.is_empty() {
+            piece
+        } else {
+            &self.start
+        };
+        let parsed = self.resume.parse(
+            bytes,
+            eof,
+            self.limit,
+            #[inline(always)]
+            |i| parser.parse(i),
+        );
+        match parsed {
+            Ok(Some((_, 0))) => Err(self.failed(Cause::Malformed(format!(
+                "byte {}: the parser takes nothing",
+                self.behind
+            )))),
+            Ok(found) => Ok(found),
+            Err(stop) => Err(self.failed(self.explained(stop, bytes))),
+        }
+    }
+
+    fn explained(&self, stop: Stop, bytes: &[u8]) -> Cause {
+        let at = self.behind + stop.at().unwrap_or(0) as u64;
+        let shown = &bytes[..bytes.len().min(self.limit)];
+        let parser = &self.parser;
+        match explain(
+            |i: &mut thrum_parse::In<'_>| parser.parse(i).map(drop),
+            shown,
+        ) {
+            Some(said) if (Some(said.at), Some(said.reason)) == (stop.at(), stop.reason()) => {
+                Cause::Malformed(format!("byte {at}: {said}"))
+            }
+            _ => Cause::TooLong {
+                limit: self.limit as u64,
+                unit: "bytes",
+            },
+        }
+    }
+
+    fn failed(&self, cause: Cause) -> Error {
+        Error::new("parse", cause)
+    }
+}
+
+impl<P, T> Stage<Bytes> for Parse<P>
+where
+    P: for<'a> Parser<'a, Output = T> + Send,
+    T: Send,
+{
+    type Item = T;
+
+    fn step(&mut self, input: &mut Input<Bytes>) -> Result<Step<T>> {
+        while let Some(mut piece) = input.take() {
+            if piece.is_empty() {
+                continue;
+            }
+            let had = self.start.len();
+            let mut added = 0;
+            if had > 0 {
+                added = piece.len().min(had.max(STEP));
+                self.start.extend_from_slice(&piece[..added]);
+            }
+            let Some((value, taken)) = self.attempt(&piece, false)? else {
+                if had == 0 {
+                    added = piece.len();
+                    self.start.extend_from_slice(&piece);
+                }
+                piece.advance(added);
+                put_back(input, piece);
+                continue;
+            };
+            self.behind += taken as u64;
+            if taken < had {
+                // Only a parser that answers differently when it sees more gets here.
+                self.start.advance(taken);
+                piece.advance(added);
+            } else {
+                self.start.clear();
+                piece.advance(taken - had);
+            }
+            put_back(input, piece);
+            return Ok(Step::Item(value));
+        }
+        if !input.is_at_end() || self.start.is_empty() {
+            return Ok(input.starved());
+        }
+        match self.attempt(&[], true)? {
+            Some((value, taken)) => {
+                self.behind += taken as u64;
+                self.start.advance(taken);
+                Ok(Step::Item(value))
+            }
+            None => Ok(Step::Done),
+        }
+    }
+
+    fn rest(&mut self) -> Vec<Bytes> {
+        let start = self.start.split().freeze();
+        Vec::from_iter(Some(start).filter(|start| !start.is_empty()))
+    }
+}
