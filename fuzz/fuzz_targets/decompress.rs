@@ -28,7 +28,11 @@ fuzz_target!(|input: &[u8]| {
     match (whole, pieces) {
         (Ok(whole), Ok(pieces)) => assert!(whole == pieces, "in pieces of {size}"),
         (Err(whole), Err(pieces)) => assert_eq!(whole.stage(), pieces.stage()),
-        (whole, pieces) => panic!("{:?}, but in pieces of {size} {:?}", whole.err(), pieces.err()),
+        (whole, pieces) => panic!(
+            "{:?}, but in pieces of {size} {:?}",
+            whole.err(),
+            pieces.err()
+        ),
     }
 });
 
