@@ -3,14 +3,16 @@
 //!
 //! A client may send any number of lines without waiting; those that come together are answered together.
 
-use std::io::{self, Write};
+use std::io;
 
 use thrum::net::{TcpListener, TcpStream};
+use thrum::stream::{Bytes, Result, Source, Stage, sink, source, stage};
 use thrum_examples::address;
 
 const USAGE: &str = "usage: doubling [ADDRESS]    default 127.0.0.1:44444";
+const THANKS: &[u8] = b"Thank you for using the thrum doubling service.\n";
 
-/// A line that is longer is an error, as a client could send one without end.
+/// A line of more bytes is an error, as a client could send one without end.
 const LONGEST: usize = 4096;
 
 #[thrum::main]
@@ -19,45 +21,35 @@ async fn main() -> io::Result<()> {
     println!("{}", listener.local_addr()?);
     loop {
         let (connection, _) = listener.accept().await?;
-        thrum::spawn(async move { double(&connection).await });
-    }
-}
-
-async fn double(connection: &TcpStream) -> io::Result<()> {
-    let (mut input, mut filled) = ([0; LONGEST], 0);
-    let mut output = Vec::new();
-    loop {
-        let read = connection.read(&mut input[filled..]).await?;
-        filled += read;
-        let mut lines = input[..filled].split_inclusive(|&byte| byte == b'\n');
-        let mut used = 0;
-        while let Some(line) = lines.next().and_then(|line| line.strip_suffix(b"\n")) {
-            used += line.len() + 1;
-            if line.trim_ascii_end() == b"end" {
-                output.extend(b"Thank you for using the thrum doubling service.\n");
-                return connection.write_all(&output).await;
+        thrum::spawn(async move {
+            if let Err(error) = serve(&connection).await {
+                let _ = connection.write_all(format!("{error}\n").as_bytes()).await;
             }
-            answer(line, &mut output)?;
-        }
-        connection.write_all(&output).await?;
-        output.clear();
-        input.copy_within(used..filled, 0);
-        filled -= used;
-        if read == 0 {
-            return Ok(());
-        }
-        if filled == LONGEST {
-            return connection.write_all(b"the line is too long\n").await;
-        }
+        });
     }
 }
 
-fn answer(line: &[u8], output: &mut Vec<u8>) -> io::Result<()> {
-    let number = std::str::from_utf8(line)
-        .ok()
-        .and_then(|line| line.trim_end().parse::<i64>().ok());
-    match number {
-        Some(number) => writeln!(output, "{}", 2 * i128::from(number)),
-        None => writeln!(output, "not an integer: {}", line.escape_ascii()),
+/// source | lines | double | sink
+async fn serve(connection: &TcpStream) -> Result<()> {
+    let mut lines = source::reader(connection)
+        .pipe(stage::lines(LONGEST))
+        .resumable();
+    let doubled = stage::take_while(|line: &Bytes| line != "end").then(stage::map(double));
+    lines
+        .feed(doubled.to(sink::writer(connection).keep_open()))
+        .await?;
+    // The line that ended it is left over. If there is none, the client has gone without a word.
+    if lines.next().await?.is_some() {
+        let thanks = source::once(THANKS);
+        thanks.run(sink::writer(connection)).await?;
+    }
+    Ok(())
+}
+
+fn double(line: Bytes) -> String {
+    let text = std::str::from_utf8(&line).ok();
+    match text.and_then(|text| text.trim_end().parse::<i64>().ok()) {
+        Some(number) => format!("{}\n", 2 * i128::from(number)),
+        None => format!("not an integer: {}\n", line.escape_ascii()),
     }
 }

@@ -192,10 +192,9 @@ def request_lines(programs: dict[str, Path]) -> dict[str, int]:
 
 def thrum_grammar() -> str:
     """What a request head is made of."""
-    names = """DIGITS DIGIT TCHAR TARGETS TARGET VALUE message_head request_line http_version field_lines field_line
-        trim_ows""".split()
+    names = "TEXT TCHAR TARGET VALUE message_head request_line http_version field_lines field_line".split()
     folder = BOOK.parent / "crates/thrum-parse/src/http"
-    text = (folder / "head.rs").read_text() + (folder / "grammar.rs").read_text()
+    text = "".join((folder / file).read_text() for file in ("terminals.rs", "head.rs", "grammar.rs"))
     item = r"^(?:#\[.*\]\n)?(?:pub\S* )?(?:const|static|fn) {}\b(?:[^;{{]*;$|(?s:.*?)^}}$)"
     found = [re.search(item.format(name), text, re.MULTILINE) for name in names]
     return "\n".join(each[0] for each in found)

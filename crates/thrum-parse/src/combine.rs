@@ -1,7 +1,7 @@
 //! Parsers made of parsers.
 
 use crate::explanation::GIVEN_UP;
-use crate::stop::{Parsed, Reason, Stop};
+use crate::stop::{Need, Parsed, Reason, Stop};
 use crate::{In, Level, Parser};
 
 /// The first of these that does not fail. A cut, or a need for more input, is final.
@@ -236,7 +236,7 @@ impl<'a, P: Parser<'a>> Parser<'a> for NotFollowedBy<P> {
             }
             Err(Stop::Need(need)) => Err(match ahead.run_cut_short() {
                 Some(set) => i.short_of_run(set),
-                None => i.short(need),
+                None => soonest(i.short(need)),
             }),
             Err(stop) => ahead.backtrack(start, stop),
         }
@@ -363,10 +363,20 @@ where
 /// Goes back to where an alternative started, to try another one. What was noted of its contexts is dropped.
 ///
 /// # Errors
-/// `stop`, if it is final.
+/// `stop`, if it is final. If it needs more bytes, it is one: with that it may fail, and the alternative have its answer.
 #[inline(always)]
 pub(crate) fn give_up(i: &mut In<'_>, start: usize, stop: Stop) -> Parsed<()> {
-    i.backtrack(start, stop)?;
+    i.backtrack(start, soonest(stop))?;
     i.inside(GIVEN_UP, start, stop);
     Ok(())
+}
+
+/// A need for more bytes, where an alternative may do with fewer than this one: `tag(b"ab")` needs two, and `opt` of it
+/// knows more after one. Whoever waits for as many bytes as are needed must not miss that.
+#[inline(always)]
+fn soonest(stop: Stop) -> Stop {
+    match stop {
+        Stop::Need(Need::Bytes(_)) => Stop::Need(Need::bytes(1)),
+        other => other,
+    }
 }

@@ -51,7 +51,9 @@ pub enum Expected {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// Offset of the byte at fault.
+    /// What the parser answered.
+    pub stop: Stop,
+    /// Offset of the byte at fault: behind that of `stop` where an alternative that was given up came further.
     pub at: usize,
     /// Its line, from 1.
     pub line: usize,
@@ -237,6 +239,7 @@ impl Explanation {
         let line_start = line_start.map_or(0, |lf| lf + 1);
         let (excerpt, caret) = excerpt(input, line_start, at);
         Explanation {
+            stop,
             at,
             line: 1 + before.iter().filter(|&&byte| byte == b'\n').count(),
             column: 1 + characters(&input[line_start..at]).count(),
@@ -251,8 +254,10 @@ impl Explanation {
                 Vec::new()
             },
             inside,
+            // What ends may be a part of the input.
             found: characters(&input[at..input.len().min(at + 4)])
                 .next()
+                .filter(|_| reason != Reason::EndOfInput)
                 .map(|found| found.to_string()),
             excerpt,
             caret,

@@ -48,6 +48,7 @@
 //! | [`json`] | JSON, whole or in pieces |
 //! | [`log_line`] | lines of an access log, Common and Combined |
 //! | [`uri`] | URIs, request targets, `Host`; percent-encoding, paths, queries |
+//! | [`from_attoparsec`] | a page without code: where each of attoparsec's names went |
 //!
 //! # Input that arrives in pieces
 //! Whether more may come is a property of the input ([`In::whole`], [`In::partial`]), never of the parser. A grammar
@@ -74,6 +75,7 @@ mod combine;
 mod explanation;
 mod feed;
 mod float;
+pub mod from_attoparsec;
 pub mod http;
 mod input;
 pub mod json;

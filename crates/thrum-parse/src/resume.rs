@@ -146,6 +146,11 @@ impl Resume {
         }
     }
 
+    /// How many bytes of the buffer are behind the grammar's last commit.
+    pub fn committed(&self) -> usize {
+        self.committed
+    }
+
     /// Back to the start of a buffer.
     pub fn restart(&mut self) {
         self.committed = 0;

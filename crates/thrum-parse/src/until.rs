@@ -118,7 +118,7 @@ pub const fn line(most: usize) -> Line {
     Line { most }
 }
 
-/// See [`line`].
+/// See [`line()`].
 #[derive(Clone, Copy, Debug)]
 pub struct Line {
     most: usize,

@@ -1,7 +1,7 @@
 //! UTF-8 text, character by character.
 //!
 //! Bytes that are no UTF-8 fail at the first byte of the sequence that is not. A character that the end of partial input
-//! cuts in two answers [`Need::Bytes`]. Parsers of bytes yield text through [`Parser::text`].
+//! cuts in two needs one byte more. Parsers of bytes yield text through [`Parser::text`].
 
 use std::str;
 
@@ -162,14 +162,14 @@ impl<'a, F: Fn(char) -> bool + Copy> Parser<'a> for TakeWhileChar<F> {
                     return Err(i.fail(Reason::Unexpected));
                 }
                 Decoded::Char(..) => break None,
-                Decoded::Short(_) if count == rest.len() && i.is_whole() && count >= self.least => {
+                Decoded::Short if count == rest.len() && i.is_whole() && count >= self.least => {
                     break None;
                 }
-                Decoded::Short(_) if count == rest.len() => {
+                Decoded::Short if count == rest.len() => {
                     i.expected(i.buffer().len(), || Expected::Text("another character"));
                     break Some(i.short(Need::EndOfRun));
                 }
-                Decoded::Short(missing) => break Some(cut_short(i, missing)),
+                Decoded::Short => break Some(cut_short(i)),
                 Decoded::Bad => break Some(bad(i, i.position() + count)),
             }
         };
@@ -232,21 +232,22 @@ fn one(
             i.expected(i.position(), expected);
             Err(i.fail(Reason::Unexpected))
         }
-        Decoded::Short(missing) if i.rest().is_empty() => {
+        Decoded::Short if i.rest().is_empty() => {
             i.expected(i.position(), expected);
-            Err(i.short(Need::bytes(missing)))
+            Err(i.short(Need::bytes(1)))
         }
-        Decoded::Short(missing) => Err(cut_short(i, missing)),
+        Decoded::Short => Err(cut_short(i)),
         Decoded::Bad => Err(bad(i, i.position())),
     }
 }
 
 #[cold]
-fn cut_short(i: &In<'_>, missing: usize) -> Stop {
+fn cut_short(i: &In<'_>) -> Stop {
     i.expected(i.buffer().len(), || {
         Expected::Text("the rest of a character")
     });
-    i.short(Need::bytes(missing))
+    // It may be bad already at the next byte.
+    i.short(Need::bytes(1))
 }
 
 /// The answer where a byte at `position` starts a sequence that is no UTF-8.
@@ -259,8 +260,8 @@ pub(crate) fn bad(i: &In<'_>, position: usize) -> Stop {
 enum Decoded {
     /// A character and how many bytes it has.
     Char(char, usize),
-    /// This many bytes are missing of a character.
-    Short(usize),
+    /// The beginning of a character.
+    Short,
     /// No UTF-8, whatever may follow.
     Bad,
 }
@@ -269,7 +270,7 @@ enum Decoded {
 #[inline(always)]
 fn decode(bytes: &[u8]) -> Decoded {
     let Some(&first) = bytes.first() else {
-        return Decoded::Short(1);
+        return Decoded::Short;
     };
     // The length, the bits that the first byte has, and what the second byte may be.
     let (len, bits, second) = match first {
@@ -286,7 +287,7 @@ fn decode(bytes: &[u8]) -> Decoded {
     let mut code = u32::from(bits);
     for at in 1..len {
         match bytes.get(at) {
-            None => return Decoded::Short(len - at),
+            None => return Decoded::Short,
             Some(byte) if at == 1 && !second.contains(byte) => return Decoded::Bad,
             Some(byte) if byte & 0xc0 != 0x80 => return Decoded::Bad,
             Some(byte) => code = code << 6 | u32::from(byte & 0x3f),
@@ -308,8 +309,7 @@ mod tests {
                 matches!(decode(bytes), Decoded::Char(c, len) if c == char && len == bytes.len())
             );
             for end in 1..bytes.len() {
-                let missing = bytes.len() - end;
-                assert!(matches!(decode(&bytes[..end]), Decoded::Short(m) if m == missing));
+                assert!(matches!(decode(&bytes[..end]), Decoded::Short));
             }
         }
         for first in 0x80..=0xffu8 {
@@ -318,7 +318,7 @@ mod tests {
                 let said = str::from_utf8(&bytes).map_err(|bad| bad.error_len());
                 match decode(&bytes) {
                     Decoded::Char(..) => assert!(said.is_ok()),
-                    Decoded::Short(_) => assert_eq!(said, Err(None)),
+                    Decoded::Short => assert_eq!(said, Err(None)),
                     Decoded::Bad => assert!(matches!(said, Err(Some(_)))),
                 }
             }

@@ -24,7 +24,7 @@ fn need_and_cut_end_the_search_for_alternatives() {
     let greeting = choice((tag(b"hello"), tag(b"help!")));
     assert_eq!(
         greeting.parse(&mut In::partial(b"hel")),
-        Err(Stop::Need(Need::bytes(2)))
+        Err(Stop::Need(Need::bytes(1)))
     );
     assert_eq!(
         greeting.parse(&mut In::partial(b"help!")),

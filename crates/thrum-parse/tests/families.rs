@@ -141,7 +141,7 @@ fn characters() {
     // What is cut in two is waited for, and if nothing comes it is the end that is wrong.
     assert_eq!(
         any.parse(&mut In::partial(b"ab\xf0\x9f")),
-        Err(Stop::Need(Need::bytes(2)))
+        Err(Stop::Need(Need::bytes(1)))
     );
     assert_eq!(
         any.parse(&mut In::whole(b"ab\xf0\x9f"))

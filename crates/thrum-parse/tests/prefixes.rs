@@ -15,6 +15,8 @@ use thrum_parse::{
 
 static NAME: ByteSet = class::ALPHANUMERIC.with(b"_");
 
+// Where a list ends before a number that is too large, the numbers are larger than any that comes up: who waits for the
+// end of a run of digits is told of it when the run has ended.
 type Grammar = for<'a> fn(&mut In<'a>) -> Parsed<String>;
 
 macro_rules! grammars {
@@ -56,9 +58,9 @@ grammars! {
     be: (word::be::<u8>(), word::be::<i16>(), word::be::<f32>());
     le: (word::le::<u16>(), word::le::<u128>());
     counted: count(3, terminated(decimal::<u8>(), byte(b',')));
-    listed: sep_by(0..=3, decimal::<u8>(), byte(b','));
+    listed: sep_by(0..=3, decimal::<u128>(), byte(b','));
     listed_some: sep_by(2..=3, take_while(&NAME), (byte(b','), skip_while(&class::BLANK)));
-    ended: sep_end_by(1..=3, decimal::<u8>(), choice((byte(b','), byte(b';'))));
+    ended: sep_end_by(1..=3, decimal::<u128>(), choice((byte(b','), byte(b';'))));
     till: many_till(0..=5, any_byte(), tag(b"*/"));
     till_some: many_till(1..=5, satisfy(&NAME), opt(byte(b' ')).verify(Option::is_some));
     folded: many(1..=4, any_byte()).fold(|| 0u32, |sum, b| sum + u32::from(b));
@@ -76,7 +78,7 @@ grammars! {
     negative: length_prefixed(12, signed::<i32>());
     valued: length_value(12, terminated(decimal::<u8>(), byte(b',')), sep_by(0..=9, decimal::<u8>(), byte(b',')));
     valued_rest: length_value(9, word::be::<u8>().map(|b| b & 7), (opt(byte(b'a')), take_rest()));
-    limited_list: within(5, sep_by(0..=9, decimal::<u8>(), byte(b',')));
+    limited_list: within(5, sep_by(0..=9, decimal::<u128>(), byte(b',')));
     limited_tag: within(3, opt(tag(b"abab")));
     limited_rest: within(4, take_rest());
     limited_twice: within(6, (within(2, take_while(&NAME)), take_while(&class::SPACE), line(9)));

@@ -48,6 +48,7 @@ pub mod sink;
 pub mod source;
 pub mod stage;
 
+pub use bytes::Bytes;
 pub use child::ProcessFailed;
 pub use error::{Cause, Error, Result};
 pub use framed::{Codec, Framed};

@@ -1,9 +1,11 @@
 //! What a CGI program puts before the document it makes (RFC 3875, section 6).
 
 use super::error::HeadError::*;
-use super::grammar::{OWS, TARGET, TARGETS, TCHAR, VALUE, status_code, trim_ows};
+use super::grammar::status_code;
 use super::head::{Grammar, Head, LineEnd};
+use super::terminals::{OWS, TARGET, TCHAR, VALUE};
 use super::{Field, HeadError, HeadLimits};
+use crate::class::{ALPHA, ALPHANUMERIC, VISIBLE};
 use crate::{
     ByteSet, In, Parsed, Parser, Span, byte, choice, end_of_input, satisfy, skip_while, tag,
     take_while, take_while1,
@@ -213,10 +215,8 @@ impl Grammar for CgiHead {
     }
 }
 
-const ALPHAS: ByteSet = ByteSet::new().range(b'a', b'z').range(b'A', b'Z');
-static ALPHA: ByteSet = ALPHAS;
-static SCHEME: ByteSet = ALPHAS.range(b'0', b'9').with(b"+-.");
-static PATH_QUERY: ByteSet = TARGETS.without(b"#");
+static SCHEME: ByteSet = ALPHANUMERIC.with(b"+-.");
+static PATH_QUERY: ByteSet = VISIBLE.without(b"#");
 
 /// *header-field NL, each committed (6.2)
 fn header_fields(i: &mut In<'_>, limit: usize, head: &mut CgiHead) -> Parsed<()> {
@@ -266,7 +266,7 @@ fn status(i: &mut In<'_>) -> Parsed<Option<CgiStatus>> {
         byte(b' ').must(BadStatus).parse(i)?;
     }
     let reason = take_while(&VALUE).context("a reason phrase").parse(i)?;
-    let reason = i.span_of(trim_ows(reason));
+    let reason = i.span_of(reason.trim_ascii());
     newline(i, BadReason)?;
     Ok(Some(CgiStatus { code, reason }))
 }
@@ -274,7 +274,7 @@ fn status(i: &mut In<'_>) -> Parsed<Option<CgiStatus>> {
 /// [ field-value ] NL, with the space behind it; those who know a value by its grammar look at it later
 fn field_value(i: &mut In<'_>) -> Parsed<Option<Span>> {
     let value = take_while(&VALUE).context("a field value").parse(i)?;
-    let value = i.span_of(trim_ows(value));
+    let value = i.span_of(value.trim_ascii());
     newline(i, BadValue)?;
     Ok((!value.is_empty()).then_some(value))
 }

@@ -1,8 +1,7 @@
 //! The line before each chunk of a body.
 
-use super::lines::Lines;
 use super::{ChunkError, grammar};
-use crate::Level;
+use crate::Resume;
 
 /// A chunk line that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +28,7 @@ pub struct ChunkLine {
 #[derive(Clone, Copy, Debug)]
 pub struct ChunkParser {
     line_bytes: usize,
-    lines: Lines,
+    resume: Resume,
 }
 
 impl ChunkParser {
@@ -38,7 +37,7 @@ impl ChunkParser {
     pub fn new(line_bytes: usize) -> Self {
         ChunkParser {
             line_bytes,
-            lines: Lines::new(Level::best()),
+            resume: Resume::new().until(b'\n'),
         }
     }
 
@@ -48,10 +47,7 @@ impl ChunkParser {
     /// What is wrong with the line. Then the connection can't be read any further.
     pub fn parse(&mut self, buffer: &[u8]) -> Result<Option<ChunkLine>, ChunkError> {
         let most = self.line_bytes;
-        match self
-            .lines
-            .parse(buffer, false, most, usize::MAX, grammar::chunk_line)
-        {
+        match self.resume.parse(buffer, false, most, grammar::chunk_line) {
             Ok(Some((size, consumed))) => Ok(Some(ChunkLine { size, consumed })),
             Ok(None) => Ok(None),
             Err(stop) => Err(ChunkError::from_stop(stop, buffer)),

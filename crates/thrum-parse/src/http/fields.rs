@@ -1,9 +1,8 @@
 //! Header and trailer fields.
 
 use super::head::LineEnd;
-use super::lines::Lines;
 use super::{HeadError, Status, grammar};
-use crate::{Level, Span};
+use crate::{Resume, Span};
 
 /// A field line: where its name and its value are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,7 +30,7 @@ pub struct Field {
 pub struct TrailerParser {
     section_bytes: usize,
     fields: usize,
-    lines: Lines,
+    resume: Resume,
     started: bool,
 }
 
@@ -41,7 +40,7 @@ impl TrailerParser {
         TrailerParser {
             section_bytes,
             fields,
-            lines: Lines::new(Level::best()),
+            resume: Resume::new().until(b'\n'),
             started: false,
         }
     }
@@ -58,8 +57,8 @@ impl TrailerParser {
         let most = self.fields;
         let grammar = |i: &mut _| grammar::field_lines(i, most, fields);
         let parsed = self
-            .lines
-            .parse(buffer, false, self.section_bytes, usize::MAX, grammar);
+            .resume
+            .parse(buffer, false, self.section_bytes, grammar);
         self.started = matches!(parsed, Ok(None));
         match parsed {
             Ok(Some(((), consumed))) => Ok(Status::Complete { consumed }),

@@ -2,59 +2,33 @@
 
 use super::error::ChunkError::{BadEnd, BadExtension};
 use super::error::HeadError::*;
+use super::terminals::{OWS, QDTEXT, TARGET, TCHAR, VALUE};
 use super::{Field, HeadLimits, RequestHead, ResponseHead, Version};
+use crate::class::DIGIT;
 use crate::stop::Parsed;
 use crate::{
     ByteSet, In, Parser, Tag, byte, choice, dispatch, hexadecimal, many_count, opt, peek, satisfy,
-    skip_while, tag, take_while, take_while1,
+    skip_while, tag, take_while, take_while1, terminated,
 };
 
 /// The longest method that is read, in bytes. The longest registered one has 17.
 pub const METHOD_BYTES: usize = 32;
 
-const DIGITS: ByteSet = ByteSet::new().range(b'0', b'9');
-static DIGIT: ByteSet = DIGITS;
-static DIGIT_1_TO_9: ByteSet = ByteSet::new().range(b'1', b'9');
-pub(super) static TCHAR: ByteSet = DIGITS
-    .range(b'a', b'z')
-    .range(b'A', b'Z')
-    .with(b"!#$%&'*+-.^_`|~");
-pub(super) static OWS: ByteSet = ByteSet::new().with(b" \t");
-pub(super) const TARGETS: ByteSet = ByteSet::new().range(0x21, 0x7e);
-pub(super) static TARGET: ByteSet = TARGETS;
-pub(super) static VALUE: ByteSet = ByteSet::new()
-    .with(b"\t")
-    .range(0x20, 0x7e)
-    .range(0x80, 0xff);
-static QDTEXT: ByteSet = ByteSet::new()
-    .with(b"\t")
-    .range(0x20, 0x7e)
-    .range(0x80, 0xff)
-    .without(b"\"\\");
+static DIGIT_1_TO_9: ByteSet = DIGIT.without(b"0");
 
 /// request-line = method SP request-target SP HTTP-version CRLF (3), after one empty line at most (2.2)
 #[inline(always)]
-pub(super) fn request_line(
-    i: &mut In<'_>,
-    limits: &HeadLimits,
-    head: &mut RequestHead,
-) -> Parsed<()> {
+pub(super) fn request_line(i: &mut In<'_>, most: &HeadLimits, to: &mut RequestHead) -> Parsed<()> {
     opt(tag(b"\r\n")).parse(i)?;
     let method = take_while1(&TCHAR).up_to(METHOD_BYTES, MethodTooLong);
-    head.method = method
-        .spanned()
-        .must(BadMethod)
-        .context("a method")
-        .parse(i)?;
+    let method = method.spanned().must(BadMethod);
+    to.method = method.context("a method").parse(i)?;
     byte(b' ').must(BadMethod).parse(i)?;
-    let target = take_while1(&TARGET).up_to(limits.target_bytes, TargetTooLong);
-    head.target = target
-        .spanned()
-        .must(BadTarget)
-        .context("a target")
-        .parse(i)?;
+    let target = take_while1(&TARGET).up_to(most.target_bytes, TargetTooLong);
+    let target = target.spanned().must(BadTarget);
+    to.target = target.context("a target").parse(i)?;
     byte(b' ').must(BadTarget).parse(i)?;
-    head.version = http_version(tag(b"\r\n")).parse(i)?;
+    to.version = http_version(tag(b"\r\n")).parse(i)?;
     Ok(())
 }
 
@@ -95,9 +69,7 @@ fn http_version<'a, const N: usize>(end: Tag<N>) -> impl Parser<'a, Output = Ver
         tag(b"HTTP/1.0").value(Version::Http10),
         other.must(BadVersion).try_map(|_| Err(UnsupportedVersion)),
     ));
-    (version, end.must(BadVersion))
-        .map(|(version, _)| version)
-        .context("an HTTP version")
+    terminated(version, end.must(BadVersion)).context("an HTTP version")
 }
 
 /// *( field-line CRLF ) CRLF, each committed
@@ -116,17 +88,14 @@ pub(super) fn field_lines(i: &mut In<'_>, limit: usize, fields: &mut Vec<Field>)
 /// field-line = field-name ":" OWS field-value OWS CRLF (5)
 #[inline(always)]
 fn field_line(i: &mut In<'_>) -> Parsed<Field> {
-    let name = take_while1(&TCHAR)
-        .spanned()
-        .must(BadName)
-        .context("a field name");
+    let name = take_while1(&TCHAR).spanned().must(BadName);
     let colon = byte(b':').must(SpaceBeforeColon); // or something else before it
-    let (name, _) = peek((name, colon)).parse(i)?;
+    let name = peek(terminated(name.context("a field name"), colon)).parse(i)?;
     // All of the line are bytes that a value may have. Looking for its end from its start, not from the colon, lets the
     // processor look for both at once: 4.2 GB/s instead of 3.2.
     let line = take_while(&VALUE).context("a field value").parse(i)?;
     let value = line.get(name.len() + 1..).unwrap_or_default();
-    let value = i.span_of(trim_ows(value));
+    let value = i.span_of(value.trim_ascii()); // which is OWS, of all that is ASCII's space
     tag(b"\r\n").must(BadValue).parse(i)?;
     Ok(Field { name, value })
 }
@@ -166,12 +135,4 @@ fn quoted_string(i: &mut In<'_>) -> Parsed<()> {
     )
     .parse(i)?;
     byte(b'"').value(()).parse(i)
-}
-
-#[inline(always)]
-pub(super) fn trim_ows(mut value: &[u8]) -> &[u8] {
-    while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = value {
-        value = rest;
-    }
-    value
 }

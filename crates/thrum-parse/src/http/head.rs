@@ -1,8 +1,7 @@
 //! Reading the head of a message, of whatever kind, from a buffer that grows.
 
 use super::HeadError;
-use super::lines::Lines;
-use crate::{Explanation, In, Level, Parsed, explain};
+use crate::{Explanation, In, Level, Parsed, Resume, explain};
 
 /// How large a head may be. Whatever is larger is refused as soon as that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,10 +68,9 @@ pub trait Head: Grammar {}
 #[derive(Clone, Debug)]
 pub struct HeadParser {
     limits: HeadLimits,
-    lines: Lines,
+    resume: Resume,
     /// A head has been started on; the one given is to be kept.
     started: bool,
-    line_done: bool,
 }
 
 impl HeadParser {
@@ -85,9 +83,8 @@ impl HeadParser {
     pub fn at_level(limits: HeadLimits, level: Level) -> Self {
         HeadParser {
             limits,
-            lines: Lines::new(level),
+            resume: Resume::at_level(level).until(b'\n'),
             started: false,
-            line_done: false,
         }
     }
 
@@ -108,22 +105,18 @@ impl HeadParser {
     ) -> Result<Status, HeadError> {
         if !self.started {
             head.clear();
-            self.line_done = false;
+            let longest = H::most_start_line_bytes(&self.limits);
+            self.resume.refuse_steps_over(longest);
+        } else if self.resume.committed() > 0 {
+            self.resume.refuse_steps_over(usize::MAX);
         }
         let limits = &self.limits;
-        let line_done = &mut self.line_done;
-        let most_line_bytes = if *line_done {
-            usize::MAX
-        } else {
-            H::most_start_line_bytes(limits)
-        };
-        let parsed = self.lines.parse(
+        let parsed = self.resume.parse(
             buffer,
             eof,
             limits.head_bytes,
-            most_line_bytes,
             #[inline(always)]
-            |i| message_head(i, limits, line_done, head),
+            |i| message_head(i, limits, head),
         );
         self.started = matches!(parsed, Ok(None));
         match parsed {
@@ -148,7 +141,7 @@ impl HeadParser {
 /// ```
 pub fn explain_head<H: Head>(buffer: &[u8], limits: HeadLimits) -> Option<Explanation> {
     fn head<H: Head>(limits: HeadLimits) -> impl Fn(&mut In<'_>) -> Parsed<()> {
-        move |i| message_head(i, &limits, &mut false, &mut H::default())
+        move |i| message_head(i, &limits, &mut H::default())
     }
     explain(head::<H>(limits), buffer)
 }
@@ -184,16 +177,10 @@ pub enum LineEnd {
 
 /// A start line, fields, an empty line. What is done before a restart is not done again.
 #[inline(always)]
-fn message_head<H: Grammar>(
-    i: &mut In<'_>,
-    limits: &HeadLimits,
-    line_done: &mut bool,
-    head: &mut H,
-) -> Parsed<()> {
-    if !*line_done {
+fn message_head<H: Grammar>(i: &mut In<'_>, limits: &HeadLimits, head: &mut H) -> Parsed<()> {
+    if i.committed() == 0 {
         head.start_line(i, limits)?;
         i.commit();
-        *line_done = true;
     }
     head.field_lines(i, limits)
 }

@@ -9,7 +9,7 @@
 //! | `fields` | [`Field`], where a header or trailer field is; [`TrailerParser`] |
 //! | `chunk` | [`ChunkParser`], for the line before each chunk of a body |
 //! | `error` | [`HeadError`] and [`ChunkError`]: what a peer did wrong |
-//! | `lines` | how a grammar of lines is restarted |
+//! | `terminals` | the sets of bytes that all of these are made of |
 //! | [`value`] | header field values: lists, media types, ranges, dates, cookies ... |
 //!
 //! # Strictness
@@ -41,9 +41,9 @@ mod error;
 mod fields;
 mod grammar;
 mod head;
-mod lines;
 mod request;
 mod response;
+mod terminals;
 pub mod value;
 
 pub use cgi::{CgiError, CgiHead, CgiResponse, CgiStatus};

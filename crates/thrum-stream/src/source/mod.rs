@@ -77,7 +77,7 @@ use crate::{Named, Result, Resumable, Sink, Stage, run};
 /// Implement it with `async fn next`. It is to be cancel safe: a `next` that is dropped before it is done has lost no
 /// item.
 pub trait Source: Send {
-    /// What it gives. Bytes come as [`Bytes`](bytes::Bytes), in pieces that are as large as they came.
+    /// What it gives. Bytes come as [`Bytes`], in pieces that are as large as they came.
     type Item: Send;
 
     /// The next item; `None` at the end, and from then on.

@@ -2,13 +2,16 @@
 
 use bytes::{Buf, Bytes};
 use bytestring::ByteString;
-use encoding_rs::{CoderResult, Decoder, DecoderResult, Encoding, UTF_8};
+use encoding_rs::{CoderResult, Decoder, DecoderResult, Encoding, ISO_2022_JP, UTF_8};
 
 use super::prefix::Prefix;
 use crate::{Cause, Error, Input, Result, Stage, Step};
 
 /// The most bytes of text that are made at a time.
 const CHUNK: usize = 32 * 1024;
+
+/// Less text than this is rather copied than passed in a piece of its own.
+const PASS: usize = 1024;
 
 /// The text that bytes in this encoding stand for, by the [Encoding Standard]. Encodings come from `encoding_rs`, by name
 /// or by [label](Encoding::for_label). Characters that are cut over two pieces are joined.
@@ -156,19 +159,27 @@ impl Decode {
 
     /// The start of a piece as it is, if it is text already and nothing came before that belongs to it.
     fn pass(&self, piece: &mut Bytes) -> Option<ByteString> {
-        let decoder = self.decoder.as_ref()?;
+        // It answers at all only where ASCII stands for itself and no character set or character has been begun.
+        self.decoder.as_ref()?.latin1_byte_compatible_up_to(&[])?;
         let length = if self.encoding == UTF_8 {
-            decoder.latin1_byte_compatible_up_to(&[])?;
             whole(piece)
+        } else if self.encoding == ISO_2022_JP {
+            Encoding::iso_2022_jp_ascii_valid_up_to(piece)
         } else {
-            let all = decoder.latin1_byte_compatible_up_to(piece)? == piece.len();
-            if !all || !piece.is_ascii() {
-                return None;
-            }
-            piece.len()
+            Encoding::ascii_valid_up_to(piece)
         };
-        let text = ByteString::try_from(piece.slice(..length)).ok()?;
-        piece.advance(length);
+        if self.encoding != UTF_8 && length < piece.len() {
+            return None;
+        }
+        let text = match ByteString::try_from(piece.slice(..length)) {
+            Ok(text) => text,
+            // Up to what is wrong with it, so that this is not looked at once for each of the parts that are decoded.
+            Err(error) if error.valid_up_to() >= PASS => {
+                ByteString::try_from(piece.slice(..error.valid_up_to())).ok()?
+            }
+            Err(_) => return None,
+        };
+        piece.advance(text.len());
         Some(text).filter(|text| !text.is_empty())
     }
 }

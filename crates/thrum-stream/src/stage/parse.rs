@@ -102,9 +102,7 @@ where
             |i: &mut thrum_parse::In<'_>| parser.parse(i).map(drop),
             shown,
         ) {
-            Some(said) if (Some(said.at), Some(said.reason)) == (stop.at(), stop.reason()) => {
-                Cause::Malformed(format!("byte {at}: {said}"))
-            }
+            Some(said) if said.stop == stop => Cause::Malformed(format!("byte {at}: {said}")),
             _ => Cause::TooLong {
                 limit: self.limit as u64,
                 unit: "bytes",

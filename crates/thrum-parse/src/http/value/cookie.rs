@@ -1,7 +1,8 @@
 //! The request field `Cookie`, as a server must read it: RFC 6265, 4.2, and what browsers send beyond it.
 
-use super::syntax::{TEXT, fault};
+use super::syntax::fault;
 use super::{Fault, FieldValue};
+use crate::http::terminals::TEXT;
 use crate::stop::Parsed;
 use crate::{ByteSet, In, Parser, byte, opt, take_while};
 

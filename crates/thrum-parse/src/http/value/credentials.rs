@@ -2,15 +2,17 @@
 
 use std::fmt;
 
-use super::syntax::{ALPHANUMS, OWS, ascii, fault, ows, token};
+use super::syntax::{ascii, fault, ows, token};
 use super::{Fault, FieldValue, List, Parameter, Text};
+use crate::class::ALPHANUMERIC;
+use crate::http::terminals::OWS;
 use crate::stop::Parsed;
 use crate::{ByteSet, In, Level, Parser, byte, opt, skip_while, take_while, take_while1};
 
 /// Parameters that credentials or a challenge may have.
 const MOST: usize = 32;
 
-static TOKEN68: ByteSet = ALPHANUMS.with(b"-._~+/");
+static TOKEN68: ByteSet = ALPHANUMERIC.with(b"-._~+/");
 static EQUALS: ByteSet = ByteSet::new().with(b"=");
 
 /// The value of `Authorization` and `Proxy-Authorization`; and one element of [`Challenges`].

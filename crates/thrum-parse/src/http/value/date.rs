@@ -3,8 +3,9 @@
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::syntax::{ALPHA, ascii, checked, fault, whole};
+use super::syntax::{ascii, checked, fault, whole};
 use super::{Fault, FieldValue, ValueError};
+use crate::class::ALPHA;
 use crate::stop::Parsed;
 use crate::{In, Parser, byte, tag, take, take_while1};
 

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::syntax::{TCHAR, token, write_quoted};
+use super::syntax::{token, write_quoted};
 use super::{FieldValue, Parameters, Text};
 use crate::In;
+use crate::http::terminals::TCHAR;
 use crate::stop::Parsed;
 
 /// What to do with a response, or with a part of a form: the value of `Content-Disposition`.

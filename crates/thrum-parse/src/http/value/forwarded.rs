@@ -2,12 +2,13 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::syntax::{ALPHANUM, ALPHANUMS, ascii, checked, fault};
+use super::syntax::{ascii, checked, fault};
 use super::{Fault, FieldValue, List, Parameters, Text};
+use crate::class::ALPHANUMERIC;
 use crate::stop::Parsed;
 use crate::{ByteSet, In, Parser, take_while1};
 
-static NODE: ByteSet = ALPHANUMS.with(b"[]:._-");
+static NODE: ByteSet = ALPHANUMERIC.with(b"[]:._-");
 
 /// The value of `Forwarded`: what each proxy said, the one next to the client first. All but what one's own proxies
 /// appended is the client's to make up.
@@ -174,7 +175,7 @@ impl<'a> NodePort<'a> {
 /// "_" 1*( ALPHA / DIGIT / "." / "_" / "-" )
 fn is_obfuscated(name: &str) -> bool {
     let rest = name.strip_prefix('_').unwrap_or_default();
-    let allowed = |byte: u8| ALPHANUM.contains(byte) || b"._-".contains(&byte);
+    let allowed = |byte: u8| ALPHANUMERIC.contains(byte) || b"._-".contains(&byte);
     !rest.is_empty() && rest.bytes().all(allowed)
 }
 

@@ -1,7 +1,8 @@
 //! How a message is framed, and what the connection is for: RFC 9110, 7.6.1, 7.8, 8.6 and 10.1.1; RFC 9112, 6.1.
 
-use super::syntax::{OWS, fault, number, ows, token, write_number};
+use super::syntax::{fault, number, ows, token, write_number};
 use super::{Fault, FieldValue, List, Parameters, Text};
+use crate::http::terminals::OWS;
 use crate::stop::Parsed;
 use crate::{In, Parser, byte, opt, skip_while};
 

@@ -1,8 +1,9 @@
 //! Languages a reader knows: `Accept-Language`, RFC 9110, 12.5.4, and the matching of RFC 4647.
 
-use super::syntax::{ALPHA, ALPHANUM, ascii, fault};
+use super::syntax::{ascii, fault};
 use super::weight::{Weight, Weighted};
 use super::{Fault, FieldValue, List};
+use crate::class::{ALPHA, ALPHANUMERIC};
 use crate::stop::Parsed;
 use crate::{In, Parser, take_while1};
 
@@ -113,7 +114,7 @@ impl<'a> FieldValue<'a> for LanguageRange<'a> {
         } else {
             let first = take_while1(&ALPHA).up_to(MOST_IN_SUBTAG, Fault::BadLanguage);
             first.must(Fault::BadLanguage).parse(i)?;
-            let subtag = take_while1(&ALPHANUM).up_to(MOST_IN_SUBTAG, Fault::BadLanguage);
+            let subtag = take_while1(&ALPHANUMERIC).up_to(MOST_IN_SUBTAG, Fault::BadLanguage);
             let mut subtags = 1;
             while i.next_byte() == Some(b'-') {
                 if subtags == MOST_SUBTAGS {

@@ -1,7 +1,8 @@
 //! Parameters: `*( OWS ";" OWS [ name "=" value ] )`, RFC 9110, 5.6.6.
 
-use super::syntax::{OWS, fault, ows, token};
+use super::syntax::{fault, ows, token};
 use super::{Fault, FieldValue, Text};
+use crate::http::terminals::OWS;
 use crate::stop::Parsed;
 use crate::{In, Level, Parser, byte, opt, skip_while};
 

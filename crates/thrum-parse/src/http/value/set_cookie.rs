@@ -2,8 +2,9 @@
 
 use super::cookie::{name_and_value, trimmed};
 use super::cookie_date::cookie_date;
-use super::syntax::{FIELD_TEXT, TCHAR, fault, write_number};
+use super::syntax::{fault, write_number};
 use super::{Fault, FieldValue, HttpDate, ValueError};
+use crate::http::terminals::{TCHAR, VALUE};
 use crate::stop::Parsed;
 use crate::{ByteSet, In};
 
@@ -198,7 +199,7 @@ impl SameSite {
 impl<'a> FieldValue<'a> for SetCookie<'a> {
     fn read(i: &mut In<'a>) -> Parsed<Self> {
         let (start, value) = (i.position(), i.rest());
-        if let Some(bad) = value.iter().position(|&byte| !FIELD_TEXT.contains(byte)) {
+        if let Some(bad) = value.iter().position(|&byte| !VALUE.contains(byte)) {
             return Err(fault(i, start + bad, Fault::BadCookie));
         }
         i.advance(value.len());

@@ -4,27 +4,10 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::{Fault, ValueError};
+use crate::class::DIGIT;
+use crate::http::terminals::{OWS, QDTEXT, TCHAR, VALUE};
 use crate::stop::{Parsed, Reason};
-use crate::{
-    ByteSet, In, Parser, byte, end_of_input, satisfy, skip_while, take_while, take_while1,
-};
-
-const DIGITS: ByteSet = ByteSet::new().range(b'0', b'9');
-const ALPHAS: ByteSet = ByteSet::new().range(b'a', b'z').range(b'A', b'Z');
-pub(super) const ALPHANUMS: ByteSet = ALPHAS.or(&DIGITS);
-pub(super) const TEXT: ByteSet = ByteSet::new()
-    .with(b"\t")
-    .range(0x20, 0x7e)
-    .range(0x80, 0xff);
-
-pub(super) static DIGIT: ByteSet = DIGITS;
-pub(super) static ALPHA: ByteSet = ALPHAS;
-pub(super) static ALPHANUM: ByteSet = ALPHANUMS;
-pub(super) static TCHAR: ByteSet = ALPHAS.or(&DIGITS).with(b"!#$%&'*+-.^_`|~");
-pub(super) static OWS: ByteSet = ByteSet::new().with(b" \t");
-/// HTAB / SP / VCHAR / obs-text: all that a field value may hold, and a quoted pair its second.
-pub(super) static FIELD_TEXT: ByteSet = TEXT;
-static QDTEXT: ByteSet = TEXT.without(b"\"\\");
+use crate::{In, Parser, byte, end_of_input, satisfy, skip_while, take_while, take_while1};
 
 /// A value of one of HTTP's header or trailer fields, or an element of one: what it is read by and written by.
 ///
@@ -189,7 +172,7 @@ impl PartialEq for Text<'_> {
 
 impl Eq for Text<'_> {}
 
-/// Appends a quoted string that says `bytes`, which are of [`FIELD_TEXT`].
+/// Appends a quoted string that says `bytes`, which are of [`VALUE`].
 pub(super) fn write_quoted(bytes: impl IntoIterator<Item = u8>, out: &mut Vec<u8>) {
     out.push(b'"');
     for byte in bytes {
@@ -227,7 +210,7 @@ pub(super) fn quoted_string<'a>(i: &mut In<'a>) -> Parsed<Text<'a>> {
             break;
         }
         i.advance(1);
-        satisfy(&FIELD_TEXT).must(Fault::BadQuotedString).parse(i)?;
+        satisfy(&VALUE).must(Fault::BadQuotedString).parse(i)?;
         escaped = true;
     }
     let raw = i.slice_from(start);

@@ -3,8 +3,10 @@
 use std::cmp::Reverse;
 use std::fmt;
 
-use super::syntax::{DIGIT, OWS, fault};
+use super::syntax::fault;
 use super::{Fault, FieldValue, List};
+use crate::class::DIGIT;
+use crate::http::terminals::OWS;
 use crate::stop::Parsed;
 use crate::{ByteSet, In, Parser, byte, opt, satisfy, skip_while, take_while};
 

@@ -10,8 +10,9 @@ use brotli::{BrotliDecompressStream, BrotliResult, BrotliState};
 
 use super::{Decoder, Encoder, Fault, Operation, Progress};
 
-/// The window of what is encoded: 4 MiB.
-const WINDOW_BITS: u32 = 22;
+/// The window of what is encoded: 512 KiB. With the 4 MiB that the command uses, an encoder takes 35 MiB instead of 6, for a
+/// log that is 1.5 % smaller.
+const WINDOW_BITS: u32 = 19;
 
 /// Makes one stream.
 pub(crate) struct BrotliEncoder(BrotliEncoderStateStruct<StandardAlloc>);

@@ -1,7 +1,7 @@
 //! Zstandard ([RFC 8878]), by its reference implementation.
 //!
-//! It is C: `ruzstd`, which is Rust, decodes at about half its speed and encodes at the fastest levels only, and what is
-//! fuzzed as much as this one is rather given hostile bytes.
+//! It is C and needs a compiler of that, as linking mostly does. `ruzstd`, which is Rust, decoded a log at 130 to 280 MB/s
+//! where this did 360 to 590, has one level (0.9), and has not been given hostile bytes for as long.
 //!
 //! [RFC 8878]: https://www.rfc-editor.org/rfc/rfc8878
 

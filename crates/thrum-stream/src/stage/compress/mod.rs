@@ -20,9 +20,9 @@ use super::coding::zstd::ZstdEncoder;
 use super::coding::{Encoder, Operation, Room};
 use crate::{Cause, Error, Input, Result, Stage, Step};
 
-/// One gzip member, without a name or a time: the same bytes always make the same.
+/// One gzip member, without a name or a time.
 ///
-/// Buffer: 32 KiB of output and about 256 KiB for the algorithm.
+/// Buffer: 32 KiB of output and about 400 KiB for the algorithm.
 ///
 /// ```
 /// use thrum_stream::stage::{compress, decompress};
@@ -66,17 +66,16 @@ pub fn zstd() -> Compress {
     Compress::new("compress::zstd", 1..=19, 3, make)
 }
 
-/// One Brotli stream with a window of 4 MiB.
+/// One Brotli stream with a window of 512 KiB.
 ///
-/// Buffer: 32 KiB of output and, for the algorithm, about 15 MiB.
+/// Buffer: 32 KiB of output and, for the algorithm, about 6 MiB at level 5 and 30 MiB at level 11.
 #[cfg(feature = "brotli")]
 pub fn brotli() -> Compress {
     let make = |level| Box::new(BrotliEncoder::new(level)) as _;
     Compress::new("compress::brotli", 0..=11, 5, make)
 }
 
-/// See [`compress`](self). It is the same bytes in the end, however what comes is cut, unless
-/// [each piece is flushed](Compress::flush_each).
+/// See [`compress`](self). Which bytes it makes may depend on how what comes is cut; what they stand for does not.
 pub struct Compress {
     name: &'static str,
     levels: RangeInclusive<u32>,
@@ -130,7 +129,8 @@ impl Stage<Bytes> for Compress {
 
     fn step(&mut self, input: &mut Input<Bytes>) -> Result<Step<Bytes>> {
         loop {
-            let (mut piece, operation) = match input.take() {
+            let piece = input.take().filter(|piece| !piece.is_empty());
+            let (mut piece, operation) = match piece {
                 Some(piece) if self.flush_each => (piece, Operation::Flush),
                 Some(piece) => (piece, Operation::Run),
                 None if self.flushing => (Bytes::new(), Operation::Flush),
