@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::{fmt, io};
 
 /// What a source, a stage or a sink answers.
+///
+/// Code that does other I/O too answers [`io::Result`], or a box of any error: `?` makes those of ours.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// What went wrong, with the name of the source, stage or sink in which it did.

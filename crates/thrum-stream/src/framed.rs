@@ -37,7 +37,8 @@ pub struct Codec<P, E> {
 
 impl<P, E> Codec<P, E> {
     /// Values of at most `limit` bytes, read by `parser` and written by `encode`, which puts the bytes of a value behind
-    /// those that are there.
+    /// those that are there. A parser of more than numbers is best a function with a name: see
+    /// [`stage::parse`](stage::parse()).
     pub fn new<T, U>(limit: usize, parser: P, encode: E) -> Self
     where
         P: for<'a> Parser<'a, Output = T>,

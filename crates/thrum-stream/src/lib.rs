@@ -34,7 +34,8 @@
 //! * **Closed by name.** When the source has ended or the sink is full, both are closed, and the close of the sink gives
 //!   the result. After an error the sink is [aborted](Sink::abort) and the source closed, and then the error is returned.
 //!   Dropping a pipeline that runs is the bare abort: nothing is flushed, nobody is waited for.
-//! * **Leftovers.** A sink that has enough hands back what it did not use; [`Resumable`] gives it to the next sink.
+//! * **Leftovers.** A sink that has enough hands back what it did not use; [`Resumable`] gives it to the next sink. Of stages
+//!   before a sink it is the first one that does so; what is on the way behind it is lost.
 #![forbid(unsafe_code)]
 
 pub mod adapt;

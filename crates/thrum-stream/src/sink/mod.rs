@@ -52,6 +52,8 @@ pub trait Sink<I: Send>: Send {
     /// Whether it wants another item. Asked before each; a sink that has enough is not fed any more, and nothing is read
     /// for it in vain. By default it always does.
     ///
+    /// Nobody asks while an item is waited for: that the other side of a sink has gone is seen with the next item.
+    ///
     /// # Errors
     /// As [`push`](Sink::push).
     fn wants(&mut self) -> impl Future<Output = Result<bool>> + Send {

@@ -11,7 +11,8 @@ use crate::{Error, Result, Sink};
 /// Each item to `a` and to `b`, at once: the slower one sets the pace. Their results come as a pair.
 ///
 /// One that has enough gets no more; it is full when both have enough. What is left over is what the one left over that
-/// wanted items last; if both did, `a`. Both are closed at the end, first `a`; if that fails, `b` is aborted. After an
+/// wanted items last; if both did, `a`. (A stage that ends what both get, such as
+/// [`take_bytes`](crate::stage::take_bytes), belongs before them, not in each.) Both are closed at the end, first `a`; if that fails, `b` is aborted. After an
 /// error of one, both are aborted.
 ///
 /// Buffer: one item, and those of `a` and `b`.

@@ -13,6 +13,9 @@
 //! | [`parse()`] | values that a parser finds in bytes |
 //! | `compress::`, `decompress::` | gzip, zlib, deflate, Zstandard and Brotli; features `gzip`, `zstd`, `brotli` |
 //! | `decode`, `encode`, `text_lines` | text of bytes in any encoding, and back; feature `encoding` |
+//!
+//! A stage is written before the compiler knows what it is given. So a closure whose code has to know says the type of its
+//! parameter: `stage::map(|line: Bytes| line.len())`.
 
 use std::borrow::Cow;
 
@@ -110,6 +113,9 @@ pub trait Stage<I>: Send {
     }
 
     /// This stage and `next` behind it, as one.
+    ///
+    /// Left over is what this one has not used. What it has made and `next` has not used is not, even if both have items
+    /// of one type: it is lost.
     fn then<T: Stage<Self::Item>>(self, next: T) -> Then<Self, T, Self::Item>
     where
         Self: Sized,
@@ -118,6 +124,8 @@ pub trait Stage<I>: Send {
     }
 
     /// `sink` with this stage before it.
+    ///
+    /// Left over is what the stage has not used. What it has made and the sink has not used is lost.
     fn to<K: Sink<Self::Item>>(self, sink: K) -> Staged<Self, K, I>
     where
         Self: Sized,

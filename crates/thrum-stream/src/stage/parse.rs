@@ -20,6 +20,32 @@ const STEP: usize = 256;
 /// [`Cause::Malformed`] with the place and an explanation; [`Cause::TooLong`] when a value does not end within `limit`
 /// bytes.
 ///
+/// A parser is best a function with a name. A closure that is given borrowed bytes, such as one in
+/// [`map`](Parser::map), is taken by the compiler for one lifetime only, and refused here with "`Parser<'a>` is not
+/// implemented".
+///
+/// ```
+/// use thrum_parse::{In, Parsed, Parser, decimal, tag};
+/// use thrum_stream::{Source, Stage, sink, source, stage};
+///
+/// fn head(i: &mut In<'_>) -> Parsed<u64> {
+///     tag(b"Content-Length: ").parse(i)?;
+///     let length = decimal().parse(i)?;
+///     tag(b"\r\n\r\n").parse(i)?;
+///     Ok(length)
+/// }
+///
+/// # thrum_rt::block_on(async {
+/// let mut input = source::reader(&b"Content-Length: 4\r\n\r\nbodyContent-"[..]).resumable();
+/// let length = input.feed(stage::parse(1024, head).to(sink::head())).await?.unwrap_or(0);
+/// let body = input.feed(stage::take_bytes(length).to(sink::concat(1024))).await?;
+/// assert_eq!(body, b"body");
+/// # thrum_stream::Result::Ok(())
+/// # }).unwrap();
+/// ```
+///
+/// Values one after the other:
+///
 /// ```
 /// use thrum_stream::{Source, sink, source, stage};
 /// use thrum_parse::{Parser, byte, decimal};

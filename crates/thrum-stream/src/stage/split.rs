@@ -56,7 +56,8 @@ impl Stage<Bytes> for Split {
 /// Buffer: what follows the last `end`, at most `limit` bytes.
 ///
 /// # Errors
-/// More than `limit` bytes without an end are [`Cause::TooLong`](crate::Cause::TooLong).
+/// More than `limit` bytes without an end are [`Cause::TooLong`](crate::Cause::TooLong). What lies between two ends within
+/// one piece is not looked at and may be longer.
 ///
 /// ```
 /// use thrum_stream::{Source, sink, source, stage};
