@@ -1,9 +1,8 @@
 //! Running a source into a sink.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::pin;
-
-use futures_lite::future::poll_once;
+use std::task::Poll;
 
 use crate::{Result, Sink, Source};
 
@@ -25,9 +24,9 @@ where
 {
     while sink.wants().await? {
         let mut next = pin!(source.next());
-        let next = match poll_once(&mut next).await {
-            Some(next) => next,
-            None => {
+        let next = match poll_fn(|cx| Poll::Ready(next.as_mut().poll(cx))).await {
+            Poll::Ready(next) => next,
+            Poll::Pending => {
                 // What the sink has gathered is not to wait for what may be long in coming.
                 sink.flush().await?;
                 next.await
