@@ -1,13 +1,13 @@
 //! Pipelines: a *source* gives items, *stages* change them on their way, a *sink* takes them and has a result.
 //!
 //! ```
-//! use thrum_stream::{Source, sink, source, stage};
+//! use thrum_stream::{Bytes, Source, sink, source, stage};
 //!
 //! # thrum_rt::block_on(async {
 //! let log = source::reader(&b"GET /\nPUT /a\nGET /b\n"[..]);
 //! let gets = log
 //!     .pipe(stage::lines(80))
-//!     .pipe(stage::filter(|line: &bytes::Bytes| line.starts_with(b"GET ")))
+//!     .pipe(stage::filter(|line: &Bytes| line.starts_with(b"GET ")))
 //!     .run(sink::count())
 //!     .await?;
 //! assert_eq!(gets, 2);
@@ -23,7 +23,8 @@
 //! | [`Resumable`] | a source that is read by one sink after the other: parse a head, keep the rest for the body |
 //! | [`Codec`], [`Framed`] | a parser and an encoder on a connection: values one way, values the other way |
 //! | [`adapt`] | to and from the traits of `futures` |
-//! | [`Error`], [`ProcessFailed`] | what went wrong, and in which stage |
+//! | [`Error`], [`Cause`], [`ProcessFailed`] | what went wrong; in which stage, by a [name of your own](Named) or ours |
+//! | [`Bytes`] | what most sources give: bytes whose parts are no copies |
 //!
 //! # How a pipeline runs
 //! * **In one task.** [`Source::run`] takes an item, pushes it through the stages into the sink, and takes the next one

@@ -131,3 +131,19 @@ fn one_chunk_of_any_size() {
         assert_eq!(all.await.unwrap(), ["abcdef"]);
     });
 }
+
+#[test]
+fn fewer_bytes_than_promised() {
+    block_on(async {
+        for (count, whole) in [(0, true), (6, true), (7, false), (u64::MAX, false)] {
+            let pieces = source::reader(&b"abcdef"[..]).chunk(4);
+            let taken = pieces.pipe(stage::take_bytes(count).exactly());
+            let taken = taken.run(sink::concat(9)).await;
+            assert_eq!(taken.is_ok(), whole, "{count}");
+
+            let pieces = source::reader(&b"abcdef"[..]).chunk(4);
+            let before = stage::take_bytes(count).exactly().to(sink::concat(9));
+            assert_eq!(pieces.run(before).await.is_ok(), whole, "{count}");
+        }
+    });
+}

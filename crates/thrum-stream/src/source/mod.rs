@@ -128,6 +128,21 @@ pub trait Source: Send {
     }
 
     /// A stream of `futures`. After the end the source is closed; if that fails, its error comes last.
+    ///
+    /// ```
+    /// use std::pin::pin;
+    ///
+    /// use futures_lite::StreamExt;
+    /// use thrum_stream::{Source, source};
+    ///
+    /// # thrum_rt::block_on(async {
+    /// let mut numbers = pin!(source::iter(1..=3).into_stream());
+    /// while let Some(number) = numbers.next().await {
+    ///     println!("{}", number?);
+    /// }
+    /// # thrum_stream::Result::Ok(())
+    /// # }).unwrap();
+    /// ```
     fn into_stream(self) -> impl Stream<Item = Result<Self::Item>> + Send
     where
         Self: Sized,
@@ -139,10 +154,10 @@ pub trait Source: Send {
     ///
     /// ```
     /// use thrum_rt::io::AsyncReadExt;
-    /// use thrum_stream::{Source, source};
+    /// use thrum_stream::{Bytes, Source, source};
     ///
     /// # thrum_rt::block_on(async {
-    /// let pieces = source::iter([b"one, ".as_slice(), b"two"]).pipe(thrum_stream::stage::map(bytes::Bytes::from));
+    /// let pieces = source::iter(["one, ", "two"].map(Bytes::from));
     /// let mut text = String::new();
     /// pieces.into_reader().read_to_string(&mut text).await?;
     /// assert_eq!(text, "one, two");
@@ -433,7 +448,7 @@ pub trait Source: Send {
     /// Items in groups of `size`; a group goes before it is full when its first item is `duration` old (and up to 11 ms
     /// more), and at the end. None is empty. Buffer: `size` items.
     ///
-    /// Dropping a `next` before it is done keeps the group that has begun.
+    /// Dropping a `next` before it is done keeps the group that has begun. An error of the source drops it.
     ///
     /// ```
     /// use std::time::Duration;

@@ -6,7 +6,7 @@ use crate::{Input, Result, Stage, Step};
 
 /// Items in groups of `size`; the last group has what is left, and is never empty. Buffer: `size` items.
 ///
-/// A group waits until it is full; see [`Source::batch_timeout`](crate::Source::batch_timeout) for one that does not.
+/// A group waits until it is full, and an error of the source drops it; see [`Source::batch_timeout`](crate::Source::batch_timeout) for one that does not.
 ///
 /// ```
 /// use thrum_stream::{Source, sink, source, stage};

@@ -38,7 +38,8 @@ const STEP: usize = 256;
 /// # thrum_rt::block_on(async {
 /// let mut input = source::reader(&b"Content-Length: 4\r\n\r\nbodyContent-"[..]).resumable();
 /// let length = input.feed(stage::parse(1024, head).to(sink::head())).await?.unwrap_or(0);
-/// let body = input.feed(stage::take_bytes(length).to(sink::concat(1024))).await?;
+/// let body = stage::take_bytes(length).exactly();
+/// let body = input.feed(body.to(sink::concat(1024))).await?;
 /// assert_eq!(body, b"body");
 /// # thrum_stream::Result::Ok(())
 /// # }).unwrap();

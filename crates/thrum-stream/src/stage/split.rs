@@ -60,10 +60,10 @@ impl Stage<Bytes> for Split {
 /// one piece is not looked at and may be longer.
 ///
 /// ```
-/// use thrum_stream::{Source, sink, source, stage};
+/// use thrum_stream::{Bytes, Source, sink, source, stage};
 ///
 /// # thrum_rt::block_on(async {
-/// let input = source::iter(["a\nb\nc", "d\ne"]).pipe(stage::map(bytes::Bytes::from));
+/// let input = source::iter(["a\nb\nc", "d\ne"].map(Bytes::from));
 /// let whole = input.pipe(stage::blocks(b'\n', 80)).run(sink::collect(9)).await?;
 /// assert_eq!(whole, ["a\nb\n", "cd\n", "e"]);
 /// # thrum_stream::Result::Ok(())
