@@ -1,6 +1,7 @@
 //! A connection as a stream of values one way and a sink of values the other way.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -143,13 +144,15 @@ where
 {
     /// Sends a value and all before it.
     ///
-    /// Dropping the future before it is done leaves the value to be written by the next flush.
+    /// Dropping the future before it is done leaves the value to be written by the next flush; if 8 KiB are left so, the
+    /// value is dropped.
     ///
     /// # Errors
     /// Those of the connection.
     pub async fn send(&mut self, value: U) -> Result<()> {
+        poll_fn(|cx| Pin::new(&mut *self).poll_ready(cx)).await?;
         (self.encode)(value, &mut self.output);
-        std::future::poll_fn(|cx| Pin::new(&mut *self).poll_flush(cx)).await
+        poll_fn(|cx| Pin::new(&mut *self).poll_flush(cx)).await
     }
 
     /// Writes what was encoded.

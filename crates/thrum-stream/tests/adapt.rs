@@ -182,3 +182,22 @@ fn our_errors_stay_as_they_are() {
         assert_eq!(error.to_string(), "collect: longer than 1 items");
     });
 }
+
+#[test]
+fn values_do_not_pile_up_when_nobody_reads_them() {
+    let mut encoded = 0;
+    let parser = byte(b'\n').map(drop);
+    let large = Codec::new(20, parser, |(): (), out: &mut Vec<u8>| {
+        encoded += 1;
+        out.extend([0; 1024]);
+    });
+    block_on(async {
+        let (_near, far) = io::duplex(1);
+        let mut framed = large.on(far);
+        for _ in 0..100 {
+            let sent = futures_lite::future::poll_once(framed.send(())).await;
+            assert!(sent.is_none());
+        }
+    });
+    assert_eq!(encoded, 8, "8 KiB of them wait");
+}
