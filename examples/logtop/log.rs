@@ -73,7 +73,7 @@ impl Log {
         self.bad += 1;
         if self.first_bad.is_none() {
             let number = self.lines() - self.lines_before;
-            self.first_bad = Some(format!("{}, line {number}: {bad}", self.file));
+            self.first_bad = Some(format!("{}, line {number}:\n{bad}", self.file));
         }
     }
 }

@@ -5,8 +5,9 @@ mod log;
 mod report;
 mod top;
 
-use std::convert::Infallible;
-use std::io::Write;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::pin::pin;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -15,7 +16,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use thrum::parse::log_line::LINE_BYTES;
 use thrum::stream::stage::{self, Tally, decompress};
 use thrum::stream::{self, Source, sink, source};
-use thrum::{fs, select, signal, stdio, time};
+use thrum::{fs, select, signal, time};
 use thrum_examples::{arguments, wrong};
 
 use crate::log::Log;
@@ -24,26 +25,32 @@ const USAGE: &str = "usage: logtop [--top N] [--json] [FILE|-]...    reads acces
        --top N    shows the N paths with the most hits, default 10
        --json     prints one JSON object";
 
+/// So many bytes of the standard input are read at once.
+const CHUNK: usize = 128 * 1024;
+
 #[thrum::main]
 async fn main() -> ExitCode {
     let Options { top, json, files } = options();
     let (begin, read) = (Instant::now(), Tally::new());
     let bar = progress_bar(&files).await;
-    let reading = thrum::spawn(read_all(files, read.clone()));
-    let (log, failures) = select! {
-        done = reading => done.expect("nobody aborts it, and it does not panic"),
-        _ = signal::ctrl_c() => {
-            bar.finish_and_clear();
-            std::process::exit(130)
+    let mut reading = thrum::spawn(read_all(files, read.clone()));
+    let mut interrupted = pin!(signal::ctrl_c());
+    let (log, failures) = loop {
+        select! {
+            done = &mut reading => break done.expect("nobody aborts it, and it does not panic"),
+            _ = &mut interrupted => {
+                bar.finish_and_clear();
+                std::process::exit(130)
+            }
+            () = time::sleep(Duration::from_millis(100)) => bar.set_position(read.total()),
         }
-        never = show(&bar, &read) => match never {},
     };
     bar.finish_and_clear();
     for failure in &failures {
         eprintln!("{failure}");
     }
     let report = if json { report::json } else { report::text };
-    let written = std::io::stdout().write_all(report(&log, top, begin.elapsed()).as_bytes());
+    let written = io::stdout().write_all(report(&log, top, begin.elapsed()).as_bytes());
     if failures.is_empty() && written.is_ok() {
         ExitCode::SUCCESS
     } else {
@@ -57,14 +64,26 @@ async fn read_all(files: Vec<String>, read: Tally) -> (Log, Vec<String>) {
     for file in files {
         log.file(&file);
         let done = match file.as_str() {
-            "-" => count(source::reader(stdio::stdin()), &mut log, &read).await,
+            "-" => match standard_input() {
+                Ok(input) => count(source::reader(input).chunk(CHUNK), &mut log, &read).await,
+                Err(error) => Err(stream::Error::new("stdin", error)),
+            },
             path => count(source::file(path), &mut log, &read).await,
         };
         if let Err(error) = done {
-            failures.push(format!("{file}: {}", error.into_cause()));
+            failures.push(match error.stage() {
+                "file" => error.into_cause().to_string(),
+                _ => format!("{file}: {}", error.into_cause()),
+            });
         }
     }
     (log, failures)
+}
+
+/// As a file, for that is read in large pieces. A read of a pipe may block: nothing else waits in its task.
+fn standard_input() -> io::Result<fs::File> {
+    let input = io::stdin().as_fd().try_clone_to_owned()?;
+    Ok(std::fs::File::from(input).into())
 }
 
 async fn count<S: Source<Item = Bytes>>(
@@ -105,13 +124,6 @@ async fn progress_bar(files: &[String]) -> ProgressBar {
         ),
     };
     bar.with_style(ProgressStyle::with_template(template).expect("the template is right"))
-}
-
-async fn show(bar: &ProgressBar, read: &Tally) -> Infallible {
-    loop {
-        bar.set_position(read.total());
-        time::sleep(Duration::from_millis(100)).await;
-    }
 }
 
 struct Options {

@@ -36,18 +36,16 @@ pub(crate) fn text(log: &Log, top: usize, time: Duration) -> String {
         "\n{lines} lines, {} bytes, {sent} bytes sent, read in {seconds:.3} s: {rate:.0} MB/s",
         grouped(bytes)
     );
-    if log.bad > 0 {
-        _ = writeln!(text, "{} are no log lines", grouped(log.bad));
+    let (bad, too_long) = (log.bad, log.too_long.total());
+    if bad + too_long > 0 {
+        let (all, too_long) = (grouped(bad + too_long), grouped(too_long));
+        _ = writeln!(
+            text,
+            "no log lines: {all}, of them longer than {LINE_BYTES} bytes: {too_long}"
+        );
     }
     if let Some(first) = &log.first_bad {
         _ = writeln!(text, "{first}");
-    }
-    if log.too_long.total() > 0 {
-        let too_long = grouped(log.too_long.total());
-        _ = writeln!(
-            text,
-            "{too_long} were left out: longer than {LINE_BYTES} bytes"
-        );
     }
     text
 }
@@ -73,7 +71,7 @@ pub(crate) fn json(log: &Log, top: usize, time: Duration) -> String {
         "lines": log.lines(),
         "bytes": log.bytes.total(),
         "bytes_sent": log.sent,
-        "bad_lines": log.bad,
+        "bad_lines": log.bad + log.too_long.total(),
         "first_bad_line": log.first_bad,
         "too_long_lines": log.too_long.total(),
         "seconds": time.as_secs_f64(),

@@ -20,12 +20,11 @@ pub(crate) const PATH_BYTES: usize = 8 * 1024;
 
 /// The paths with the most hits.
 pub(crate) struct Top {
-    /// In the order in which they came.
-    entries: Vec<Entry>,
-    /// Their paths, one after the other.
+    table: HashTable<Entry>,
+    /// There is room for so many.
+    entries: usize,
+    /// The paths of the entries, one after the other.
     paths: Vec<u8>,
-    /// Where in `entries` a path is.
-    index: HashTable<u32>,
     /// Keyed at random, so that nobody can write a log whose paths all collide.
     hasher: RandomState,
     /// The most hits that a path may have missed that comes now.
@@ -56,9 +55,9 @@ impl Top {
     pub(crate) fn new(entries: usize, bytes: usize) -> Self {
         let (entries, bytes) = (entries.max(1), bytes.max(2 * PATH_BYTES));
         Top {
-            entries: Vec::with_capacity(entries),
+            table: HashTable::with_capacity(entries),
+            entries,
             paths: Vec::with_capacity(bytes),
-            index: HashTable::with_capacity(entries),
             hasher: RandomState::default(),
             missed: 0,
         }
@@ -69,15 +68,13 @@ impl Top {
     pub(crate) fn hit(&mut self, path: &[u8], bytes: u64) {
         let path = &path[..path.len().min(PATH_BYTES)];
         let hash = self.hasher.hash_one(path);
-        let (entries, paths) = (&self.entries, &self.paths);
-        let is_it = |&at: &u32| entries[at as usize].path(paths) == path;
-        match self.index.find(hash, is_it) {
-            Some(&at) => {
-                let entry = &mut self.entries[at as usize];
+        let paths = &self.paths;
+        match self.table.find_mut(hash, |entry| entry.path(paths) == path) {
+            Some(entry) => {
                 entry.hits += 1;
                 entry.bytes = entry.bytes.saturating_add(bytes);
             }
-            None => self.insert(path, hash, bytes),
+            None => self.add(path, bytes),
         }
     }
 
@@ -88,7 +85,7 @@ impl Top {
 
     /// The `count` paths with the most hits; with as many hits, in the order of their bytes.
     pub(crate) fn most(&self, count: usize) -> Vec<Counted<'_>> {
-        let mut all: Vec<&Entry> = self.entries.iter().collect();
+        let mut all: Vec<&Entry> = self.table.iter().collect();
         all.sort_unstable_by_key(|entry| (Reverse(entry.hits), entry.path(&self.paths)));
         all.truncate(count);
         let counted = |entry: &Entry| Counted {
@@ -101,60 +98,48 @@ impl Top {
     }
 
     #[cold]
-    fn insert(&mut self, path: &[u8], hash: u64, bytes: u64) {
+    fn add(&mut self, path: &[u8], bytes: u64) {
         let room = self.paths.capacity() - self.paths.len();
-        if self.entries.len() == self.entries.capacity() || path.len() > room {
+        if self.table.len() == self.entries || path.len() > room {
             self.prune();
         }
-        self.entries.push(Entry {
+        let entry = Entry {
             start: self.paths.len() as u32,
             length: path.len() as u32,
             hits: 1,
             missed: self.missed,
             bytes,
-        });
+        };
         self.paths.extend_from_slice(path);
-        self.index_entry(self.entries.len() - 1, hash);
+        self.insert(entry);
     }
 
-    fn index_entry(&mut self, at: usize, hash: u64) {
-        let (entries, paths, hasher) = (&self.entries, &self.paths, &self.hasher);
-        let hash_of = |&at: &u32| hasher.hash_one(entries[at as usize].path(paths));
-        self.index.insert_unique(hash, at as u32, hash_of);
+    fn insert(&mut self, entry: Entry) {
+        let hash_of = |entry: &Entry| self.hasher.hash_one(entry.path(&self.paths));
+        self.table.insert_unique(hash_of(&entry), entry, hash_of);
     }
 
-    /// Forgets paths until half of the table is free.
+    /// Forgets paths until half of the table is free, and moves the others together.
     fn prune(&mut self) {
-        while self.entries.len() > self.entries.capacity() / 2
-            || self.paths.len() > self.paths.capacity() / 2
-        {
-            let mut most: Vec<u64> = self.entries.iter().map(Entry::at_most).collect();
-            let middle = (most.len() - 1) / 2;
-            self.missed = *most.select_nth_unstable(middle).1;
-            self.forget_up_to_missed();
+        let mut kept: Vec<Entry> = self.table.drain().collect();
+        let mut bytes = self.paths.len();
+        while kept.len() > self.entries / 2 || bytes > self.paths.capacity() / 2 {
+            let middle = (kept.len() - 1) / 2;
+            let middle = kept.select_nth_unstable_by_key(middle, Entry::at_most).1;
+            self.missed = middle.at_most();
+            kept.retain(|entry| entry.at_most() > self.missed);
+            bytes = kept.iter().map(|entry| entry.length as usize).sum();
         }
-        self.index.clear();
-        for at in 0..self.entries.len() {
-            let hash = self.hasher.hash_one(self.entries[at].path(&self.paths));
-            self.index_entry(at, hash);
-        }
-    }
-
-    /// Forgets the paths that have had no more hits than any path may miss, and moves the others together.
-    fn forget_up_to_missed(&mut self) {
-        let (paths, missed) = (&mut self.paths, self.missed);
+        kept.sort_unstable_by_key(|entry| entry.start);
         let mut end = 0;
-        self.entries.retain_mut(|entry| {
-            if entry.at_most() <= missed {
-                return false;
-            }
-            let start = entry.start as usize;
-            paths.copy_within(start..start + entry.length as usize, end);
+        for entry in &mut kept {
+            let (start, length) = (entry.start as usize, entry.length as usize);
+            self.paths.copy_within(start..start + length, end);
             entry.start = end as u32;
-            end += entry.length as usize;
-            true
-        });
-        paths.truncate(end);
+            end += length;
+        }
+        self.paths.truncate(end);
+        kept.into_iter().for_each(|entry| self.insert(entry));
     }
 }
 
@@ -261,7 +246,7 @@ mod tests {
             .collect();
         let mut top = Top::new(1_000, 100_000);
         paths.iter().for_each(|path| top.hit(path, 1));
-        assert!(top.paths.capacity() < 110_000 && top.entries.capacity() < 1_100);
+        assert!(top.paths.capacity() < 110_000 && top.table.capacity() < 2_000);
         let first = top.most(1)[0];
         assert_eq!(
             (first.path, first.hits, first.missed),
