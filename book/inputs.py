@@ -3,6 +3,7 @@
 import itertools
 import json
 import random
+from collections.abc import Iterator
 
 # What a browser sends: 416 bytes, the size that the figures of the design were taken with.
 BROWSER = b"""GET /articles/2010/03/attoparsec-rewired.html HTTP/1.1
@@ -106,3 +107,36 @@ def document(size: int) -> bytes:
         made += len(part.encode())
         if made >= size:
             return f"[{','.join(parts)}]".encode()
+
+
+AGENTS = [
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 Safari/537.36",
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)",
+    "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
+    "curl/8.14.1",
+]
+PATHS = 8_000
+
+
+def access_log(size: int) -> Iterator[bytes]:
+    """A log in the Combined Log Format, about so many bytes in pieces: lines of about 200 bytes, paths that are asked for as
+    often as Zipf's law has it. After 50 MB it starts again: no processor learns so much by heart."""
+    chance = random.Random(3)
+    phrase = lambda least, most: "/".join(chance.choice(WORDS) for _ in range(chance.randint(least, most)))
+    paths = [f"/{phrase(1, 5)}/{number}{chance.choice(['', '.html', '.css', '.jpg', '/'])}" for number in range(PATHS)]
+    often = list(itertools.accumulate(1 / rank for rank in range(1, PATHS + 1)))
+
+    def line(number, path):
+        moment = f"21/Nov/2026:{number // 36_000:02}:{number // 600 % 60:02}:{number // 10 % 60:02} +0000"
+        client = f"{chance.choice([10, 172, 192])}.{chance.randrange(256)}.{chance.randrange(256)}.{number % 251}"
+        query = f"?page={chance.randrange(100)}" if chance.random() < 0.2 else ""
+        answer = f"{chance.choice([200, 200, 200, 304, 404])} {int(chance.paretovariate(0.8) * 300)}"
+        referer = "-" if chance.random() < 0.4 else f"https://www.example.org{chance.choice(paths)}"
+        agent = chance.choice(AGENTS)
+        return f'{client} - - [{moment}] "GET {path}{query} HTTP/1.1" {answer} "{referer}" "{agent}"\n'
+
+    lines = (line(number, path) for number, path in enumerate(chance.choices(paths, cum_weights=often, k=250_000)))
+    piece = "".join(lines).encode()
+    whole, rest = divmod(size, len(piece))
+    yield from itertools.repeat(piece, whole)
+    yield piece[: piece.rfind(b"\n", 0, rest) + 1]

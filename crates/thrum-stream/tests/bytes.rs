@@ -110,6 +110,17 @@ proptest! {
     }
 
     #[test]
+    fn long_parts_are_left_out_and_counted(input in "[ab\n]{0,99}", sizes in sizes()) {
+        let skipped = stage::Tally::new();
+        // A piece has no more than a part may have.
+        let blocks = stage::blocks(b'\n', 8).skip_long(&skipped);
+        let blocks = items(blocks, input.as_bytes(), &sizes).unwrap();
+        let (short, long): (Vec<_>, Vec<_>) = input.split_inclusive('\n').partition(|part| part.len() <= 8);
+        prop_assert_eq!(blocks.concat(), short.concat().into_bytes());
+        prop_assert_eq!(skipped.total(), long.len() as u64);
+    }
+
+    #[test]
     fn chunks_are_of_one_size(input in "[ab]{0,40}", size in 1..12usize, sizes in sizes()) {
         let expected: Vec<_> = input.as_bytes().chunks(size).collect();
         prop_assert_eq!(items(stage::chunks(size), input.as_bytes(), &sizes).unwrap(), expected);

@@ -1,7 +1,8 @@
 //! Bytes cut at a byte, or put together in larger pieces.
 
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 
+use super::Tally;
 use crate::{Error, Input, Result, Stage, Step};
 
 /// What is between the bytes `at`, which are dropped. What follows the last one comes too, unless it is empty.
@@ -56,8 +57,8 @@ impl Stage<Bytes> for Split {
 /// Buffer: what follows the last `end`, at most `limit` bytes.
 ///
 /// # Errors
-/// More than `limit` bytes without an end are [`Cause::TooLong`](crate::Cause::TooLong). What lies between two ends within
-/// one piece is not looked at and may be longer.
+/// More than `limit` bytes without an end are [`Cause::TooLong`](crate::Cause::TooLong), unless they are to be
+/// [left out](Blocks::skip_long). What lies between two ends within one piece is not looked at and may be longer.
 ///
 /// ```
 /// use thrum_stream::{Bytes, Source, sink, source, stage};
@@ -77,11 +78,33 @@ pub fn blocks(end: u8, limit: usize) -> Blocks {
 #[derive(Debug)]
 pub struct Blocks(Parts);
 
+impl Blocks {
+    /// Leaves out what has more than `limit` bytes without an end, up to its end, where it would fail; each adds 1 to
+    /// `skipped`. For input that is not to stop a program, such as a log that others write to.
+    ///
+    /// ```
+    /// use thrum_stream::{Source, sink, source, stage};
+    ///
+    /// # thrum_rt::block_on(async {
+    /// let skipped = stage::Tally::new();
+    /// let input = source::iter(["a\nbb", "bbb", "b\nc\n"]).pipe(stage::map(bytes::Bytes::from));
+    /// let blocks = input.pipe(stage::blocks(b'\n', 4).skip_long(&skipped));
+    /// assert_eq!(blocks.run(sink::collect(9)).await?, ["a\n", "c\n"]);
+    /// assert_eq!(skipped.total(), 1);
+    /// # thrum_stream::Result::Ok(())
+    /// # }).unwrap();
+    /// ```
+    pub fn skip_long(mut self, skipped: &Tally) -> Self {
+        self.0.skipped = Some(skipped.clone());
+        self
+    }
+}
+
 impl Stage<Bytes> for Blocks {
     type Item = Bytes;
 
     fn step(&mut self, input: &mut Input<Bytes>) -> Result<Step<Bytes>> {
-        if self.0.start.is_empty()
+        if self.0.is_between()
             && let Some(mut piece) = input.take()
         {
             if let Some(last) = memchr::memrchr(self.0.end, &piece) {
@@ -107,6 +130,10 @@ pub(super) struct Parts {
     limit: usize,
     /// The start of a part whose end has not come.
     start: BytesMut,
+    /// Counts parts that are too long and are left out; without it they are an error.
+    skipped: Option<Tally>,
+    /// Whether it is inside such a part.
+    skipping: bool,
 }
 
 impl Parts {
@@ -116,34 +143,58 @@ impl Parts {
             end,
             limit,
             start: BytesMut::new(),
+            skipped: None,
+            skipping: false,
         }
+    }
+
+    /// Whether what comes next starts a part.
+    fn is_between(&self) -> bool {
+        self.start.is_empty() && !self.skipping
     }
 
     /// The next part, the byte at its end included.
     #[inline]
     pub(super) fn step(&mut self, input: &mut Input<Bytes>) -> Result<Step<Bytes>> {
-        let Some(mut piece) = input.take() else {
-            return Ok(if input.is_at_end() && !self.start.is_empty() {
-                Step::Item(self.start.split().freeze())
-            } else {
-                input.starved()
-            });
-        };
-        let end = memchr::memchr(self.end, &piece).map(|at| at + 1);
-        if self.start.len() + end.unwrap_or(piece.len()) > self.limit {
-            return Err(Error::too_long(self.name, self.limit));
+        while let Some(mut piece) = input.take() {
+            let end = memchr::memchr(self.end, &piece).map(|at| at + 1);
+            if self.skipping || self.start.len() + end.unwrap_or(piece.len()) > self.limit {
+                self.skip(end.is_none())?;
+                piece.advance(end.unwrap_or(piece.len()));
+                put_back(input, piece);
+                continue;
+            }
+            let Some(end) = end else {
+                self.start.extend_from_slice(&piece);
+                break;
+            };
+            let mut part = piece.split_to(end);
+            put_back(input, piece);
+            if !self.start.is_empty() {
+                self.start.extend_from_slice(&part);
+                part = self.start.split().freeze();
+            }
+            return Ok(Step::Item(part));
         }
-        let Some(end) = end else {
-            self.start.extend_from_slice(&piece);
-            return Ok(input.starved());
-        };
-        let mut part = piece.split_to(end);
-        put_back(input, piece);
-        if !self.start.is_empty() {
-            self.start.extend_from_slice(&part);
-            part = self.start.split().freeze();
+        Ok(if input.is_at_end() && !self.start.is_empty() {
+            Step::Item(self.start.split().freeze())
+        } else {
+            input.starved()
+        })
+    }
+
+    /// Leaves out a part that is too long, or some of it if it `goes_on`.
+    #[cold]
+    fn skip(&mut self, goes_on: bool) -> Result<()> {
+        if !self.skipping {
+            let Some(skipped) = &self.skipped else {
+                return Err(Error::too_long(self.name, self.limit));
+            };
+            skipped.add(1);
+            self.start.clear();
         }
-        Ok(Step::Item(part))
+        self.skipping = goes_on;
+        Ok(())
     }
 
     pub(super) fn rest(&mut self) -> Vec<Bytes> {

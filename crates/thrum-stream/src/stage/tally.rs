@@ -44,6 +44,11 @@ impl Tally {
         self.stage(|item| item.as_ref().len() as u64)
     }
 
+    pub(super) fn add(&self, worth: u64) {
+        // Nothing else is ordered by this number.
+        self.0.fetch_add(worth, Ordering::Relaxed);
+    }
+
     fn stage<I>(&self, worth: fn(&I) -> u64) -> Tallied<I> {
         Tallied {
             tally: self.clone(),
@@ -67,9 +72,7 @@ impl<I: Send> Stage<I> for Tallied<I> {
         let Some(item) = input.take() else {
             return Ok(input.starved());
         };
-        let worth = (self.worth)(&item);
-        // Nothing else is ordered by this number.
-        self.tally.0.fetch_add(worth, Ordering::Relaxed);
+        self.tally.add((self.worth)(&item));
         Ok(Step::Item(item))
     }
 }
