@@ -100,5 +100,5 @@ def look(pid: int, peaks: dict[int, int]):
 
 def top(output: str) -> str:
     """The hits and paths that it found, whatever stands between them."""
-    found = re.findall(r"^ *([\d,]+) .*?(/\S*)$", output, re.MULTILINE)
+    found = re.findall(r"^ *([\d,]+) (?:.* )?(/\S*)$", output, re.MULTILINE)
     return " ".join(f"{hits.replace(',', '')} {path}" for hits, path in found)

@@ -51,6 +51,9 @@ async fn main() -> ExitCode {
     }
     let report = if json { report::json } else { report::text };
     let written = io::stdout().write_all(report(&log, top, begin.elapsed()).as_bytes());
+    if let Err(error) = &written {
+        eprintln!("the report cannot be written: {error}");
+    }
     if failures.is_empty() && written.is_ok() {
         ExitCode::SUCCESS
     } else {
@@ -80,7 +83,7 @@ async fn read_all(files: Vec<String>, read: Tally) -> (Log, Vec<String>) {
     (log, failures)
 }
 
-/// As a file, for that is read in large pieces. A read of a pipe may block: nothing else waits in its task.
+/// The standard input as a file, which is read in large pieces. A read of a pipe may block: nothing else is in its task.
 fn standard_input() -> io::Result<fs::File> {
     let input = io::stdin().as_fd().try_clone_to_owned()?;
     Ok(std::fs::File::from(input).into())
