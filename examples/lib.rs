@@ -28,7 +28,11 @@ pub fn address(usage: &str, default: &str) -> SocketAddr {
 
 /// All that a program is given, at most so many.
 pub fn arguments(usage: &str, most: usize) -> Vec<String> {
-    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let utf8 = |word: std::ffi::OsString| match word.into_string() {
+        Ok(word) => word,
+        Err(word) => wrong(usage, &format!("{word:?} is not UTF-8")),
+    };
+    let arguments: Vec<_> = std::env::args_os().skip(1).map(utf8).collect();
     if arguments
         .iter()
         .any(|word| word == "--help" || word == "-h")
