@@ -1,5 +1,7 @@
 //! Where items go: files, processes, channels, values, and several of them at once.
 
+mod child;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -13,7 +15,9 @@ use thrum_rt::process::Command;
 use thrum_rt::sync::channel;
 use thrum_rt::time::{sleep, timeout};
 use thrum_rt::{block_on, spawn};
-use thrum_stream::{Cause, Error, ProcessFailed, Result, Sink, Source, Stage, sink, source, stage};
+use thrum_stream::{Cause, Error, Result, Sink, Source, Stage, sink, source, stage};
+
+use self::child::{failure, sh};
 
 struct Folder(tempfile::TempDir);
 
@@ -37,19 +41,6 @@ impl Folder {
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o7777
-}
-
-fn sh(script: &str) -> Command {
-    let mut command = Command::new("sh");
-    command.args(["-c", script]);
-    command
-}
-
-fn failure(error: &Error) -> &ProcessFailed {
-    let Cause::Other(cause) = error.cause() else {
-        panic!("not a failed process: {error}");
-    };
-    cause.downcast_ref().unwrap()
 }
 
 /// Items, then an error.

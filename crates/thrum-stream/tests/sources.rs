@@ -1,5 +1,7 @@
 //! Where items come from: files, processes, channels, functions, and whatever can be read.
 
+mod child;
+
 use std::future::Future;
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
@@ -14,7 +16,9 @@ use thrum_rt::net::{TcpListener, TcpStream, UnixStream};
 use thrum_rt::process::Command;
 use thrum_rt::sync::channel;
 use thrum_rt::{block_on, io, pipe, spawn, yield_now};
-use thrum_stream::{Cause, Error, ProcessFailed, Result, Source, sink, source, stage};
+use thrum_stream::{Cause, Result, Source, sink, source, stage};
+
+use self::child::{failure, sh};
 
 fn temporary(content: &[u8]) -> tempfile::NamedTempFile {
     let mut file = tempfile::NamedTempFile::new().unwrap();
@@ -25,19 +29,6 @@ fn temporary(content: &[u8]) -> tempfile::NamedTempFile {
 /// Bytes that are not the same twice within a piece.
 fn pattern(length: usize) -> Vec<u8> {
     Vec::from_iter((0..length).map(|at| (at % 251) as u8))
-}
-
-fn sh(script: &str) -> Command {
-    let mut command = Command::new("sh");
-    command.args(["-c", script]);
-    command
-}
-
-fn failure(error: &Error) -> &ProcessFailed {
-    let Cause::Other(cause) = error.cause() else {
-        panic!("not a failed process: {error}");
-    };
-    cause.downcast_ref().unwrap()
 }
 
 /// Whether there is such a process, be it a zombie.
