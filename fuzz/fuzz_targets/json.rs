@@ -29,13 +29,14 @@ fuzz_target!(|input: &[u8]| {
 });
 
 /// What is told of pieces of this size, texts that belong together put together; and the value.
-fn read(bytes: &[u8], size: usize) -> (Vec<String>, Result<Option<Value>, Error>) {
+fn read(bytes: &[u8], size: usize) -> (Vec<String>, Result<Option<Value<'static>>, Error>) {
     let (mut reader, mut builder) = (Reader::new(LIMITS), Builder::new());
     let (mut told, mut text) = (Vec::new(), String::new());
     let mut on = |event: Event<'_>| {
         builder.take(event);
         match event {
             Event::Text(piece) => text.push_str(piece),
+            Event::Escape(char) => text.push(char),
             other => told.push(format!("{}{other:?}", std::mem::take(&mut text))),
         }
     };

@@ -20,12 +20,14 @@ pub enum Event<'a> {
     Bool(bool),
     /// A number.
     Number(Number),
-    /// A piece of the text that [`Name`](Event::Name) or [`String`](Event::String) ends, its escapes undone. Where texts
-    /// are divided depends on how the input was; none is empty.
+    /// A piece of the text that [`Name`](Event::Name) or [`String`](Event::String) ends, as it lies in the input. Where
+    /// texts are divided depends on how the input was; none is empty.
     Text(&'a str),
-    /// The texts since the last event of another kind are the name of a member, whose value follows.
+    /// What an escape stands for, which is the next piece of the text.
+    Escape(char),
+    /// The texts and escapes since the last event of another kind are the name of a member, whose value follows.
     Name,
-    /// The texts since the last event of another kind are a string.
+    /// The texts and escapes since the last event of another kind are a string.
     String,
     /// `[`; elements follow.
     ArrayStart,
@@ -109,10 +111,10 @@ impl State {
 
 /// JSON-text = ws value ws (2). What is found is given to `on`, each token once, and committed.
 #[inline(always)]
-pub(super) fn json_text(
-    i: &mut In<'_>,
+pub(super) fn json_text<'a>(
+    i: &mut In<'a>,
     state: &mut State,
-    mut on: impl FnMut(Event<'_>),
+    mut on: impl FnMut(Event<'a>),
 ) -> Parsed<()> {
     let on = &mut on;
     if i.is_whole() && i.buffer().len() > state.limits.bytes {
@@ -159,7 +161,7 @@ pub(super) fn json_text(
 
 /// value = false / null / true / object / array / number / string (3); of what has an end of its own, the beginning.
 #[inline(always)]
-fn value(i: &mut In<'_>, state: &mut State, on: &mut impl FnMut(Event<'_>)) -> Parsed<Next> {
+fn value<'a>(i: &mut In<'a>, state: &mut State, on: &mut impl FnMut(Event<'a>)) -> Parsed<Next> {
     let literal = match i.next_byte() {
         Some(b'"') => return Ok(consumed(i, Next::RestOfString)),
         Some(b'-' | b'0'..=b'9') => Event::Number(number(i)?),
@@ -191,11 +193,11 @@ fn literal<const N: usize>(
 
 /// begin-array, begin-object (2)
 #[inline(always)]
-fn start(
-    i: &mut In<'_>,
+fn start<'a>(
+    i: &mut In<'a>,
     state: &mut State,
     inside: Inside,
-    on: &mut impl FnMut(Event<'_>),
+    on: &mut impl FnMut(Event<'a>),
 ) -> Parsed<Next> {
     let depth = usize::from(state.depth);
     if state.depth >= state.limits.depth || depth >= MOST_DEPTH {
@@ -218,7 +220,7 @@ fn start(
 
 /// end-array, end-object (2), which has been seen.
 #[inline(always)]
-fn end(i: &mut In<'_>, state: &mut State, on: &mut impl FnMut(Event<'_>)) -> Next {
+fn end<'a>(i: &mut In<'a>, state: &mut State, on: &mut impl FnMut(Event<'a>)) -> Next {
     on(match state.inside {
         Inside::Object => Event::ObjectEnd,
         Inside::Nothing | Inside::Array => Event::ArrayEnd,
@@ -244,7 +246,7 @@ fn quotation_mark(i: &mut In<'_>) -> Parsed<()> {
 
 /// *char quotation-mark (7), each piece committed
 #[inline(always)]
-fn rest_of_string(i: &mut In<'_>, on: &mut impl FnMut(Event<'_>)) -> Parsed<()> {
+fn rest_of_string<'a>(i: &mut In<'a>, on: &mut impl FnMut(Event<'a>)) -> Parsed<()> {
     loop {
         let run = i.run(&UNESCAPED);
         if !run.is_empty() {
@@ -262,7 +264,7 @@ fn rest_of_string(i: &mut In<'_>, on: &mut impl FnMut(Event<'_>)) -> Parsed<()> 
             }
             Some(b'\\') => {
                 let char = escape(i)?;
-                on(Event::Text(char.encode_utf8(&mut [0; 4])));
+                on(Event::Escape(char));
                 i.commit();
             }
             Some(_) => {
@@ -277,11 +279,11 @@ fn rest_of_string(i: &mut In<'_>, on: &mut impl FnMut(Event<'_>)) -> Parsed<()> 
 /// A run that is not UTF-8, or whose last character has not come as a whole. What is before that is given and done.
 #[cold]
 #[inline(never)]
-fn not_all_utf8(
-    i: &mut In<'_>,
-    run: &[u8],
+fn not_all_utf8<'a>(
+    i: &mut In<'a>,
+    run: &'a [u8],
     error: std::str::Utf8Error,
-    on: &mut impl FnMut(Event<'_>),
+    on: &mut impl FnMut(Event<'a>),
 ) -> Stop {
     let (good, bad) = run.split_at(error.valid_up_to());
     if !good.is_empty() {
