@@ -120,6 +120,11 @@ pub(super) fn json_text<'a>(
     if i.is_whole() && i.buffer().len() > state.limits.bytes {
         return Err(too_long(i, state.limits.bytes));
     }
+    let checked = if i.is_whole() {
+        all_utf8(i.buffer())
+    } else {
+        ""
+    };
     loop {
         if !matches!(state.next, Next::RestOfName | Next::RestOfString) {
             ws(i);
@@ -133,7 +138,7 @@ pub(super) fn json_text<'a>(
                 Next::RestOfName
             }
             (Next::RestOfName, _) => {
-                rest_of_string(i, on)?;
+                rest_of_string(i, checked, on)?;
                 on(Event::Name);
                 Next::Colon
             }
@@ -142,7 +147,7 @@ pub(super) fn json_text<'a>(
                 Next::Value
             }
             (Next::RestOfString, _) => {
-                rest_of_string(i, on)?;
+                rest_of_string(i, checked, on)?;
                 on(Event::String);
                 Next::CommaOrEnd
             }
@@ -244,13 +249,27 @@ fn quotation_mark(i: &mut In<'_>) -> Parsed<()> {
     Err(unexpected(i, "a name in quotes"))
 }
 
-/// *char quotation-mark (7), each piece committed
+/// The buffer, if all of it is UTF-8: it costs less to check that at once than for each text.
+#[inline(never)]
+fn all_utf8(buffer: &[u8]) -> &str {
+    std::str::from_utf8(buffer).unwrap_or_default()
+}
+
+/// *char quotation-mark (7), each piece committed. `checked` is the buffer, if that is UTF-8, or empty.
 #[inline(always)]
-fn rest_of_string<'a>(i: &mut In<'a>, on: &mut impl FnMut(Event<'a>)) -> Parsed<()> {
+fn rest_of_string<'a>(
+    i: &mut In<'a>,
+    checked: &'a str,
+    on: &mut impl FnMut(Event<'a>),
+) -> Parsed<()> {
     loop {
         let run = i.run(&UNESCAPED);
         if !run.is_empty() {
-            match std::str::from_utf8(run) {
+            let (start, end) = (i.position(), i.position() + run.len());
+            match checked
+                .get(start..end)
+                .map_or_else(|| std::str::from_utf8(run), Ok)
+            {
                 Ok(text) => on(Event::Text(text)),
                 Err(error) => return Err(not_all_utf8(i, run, error, on)),
             }
