@@ -19,7 +19,10 @@ fuzz_target!(|input: &[u8]| {
     let pieces = read(bytes, usize::from(size).max(1));
     assert_eq!(read(bytes, 1024), pieces);
     match (parse_within(bytes, LIMITS), pieces.1) {
-        (Ok(value), Ok(built)) => assert_eq!(Some(value), built),
+        (Ok(value), Ok(built)) => {
+            assert_eq!(Some(&value), built.as_ref());
+            assert_eq!(Some(value.into_owned()), built);
+        }
         (Err(explanation), Err(error)) => {
             assert_eq!(explanation.at as u64, error.at);
             assert!(explanation.to_string().ends_with('^'));

@@ -120,11 +120,7 @@ pub(super) fn json_text<'a>(
     if i.is_whole() && i.buffer().len() > state.limits.bytes {
         return Err(too_long(i, state.limits.bytes));
     }
-    let checked = if i.is_whole() {
-        all_utf8(i.buffer())
-    } else {
-        ""
-    };
+    let checked = all_utf8(i);
     loop {
         if !matches!(state.next, Next::RestOfName | Next::RestOfString) {
             ws(i);
@@ -249,9 +245,10 @@ fn quotation_mark(i: &mut In<'_>) -> Parsed<()> {
     Err(unexpected(i, "a name in quotes"))
 }
 
-/// The buffer, if all of it is UTF-8: it costs less to check that at once than for each text.
-#[inline(never)]
-fn all_utf8(buffer: &[u8]) -> &str {
+/// The buffer, if that is all of the input and UTF-8; else nothing. To check it at once costs less than to check each text.
+#[inline(always)]
+fn all_utf8<'a>(i: &In<'a>) -> &'a str {
+    let buffer = if i.is_whole() { i.buffer() } else { b"" };
     std::str::from_utf8(buffer).unwrap_or_default()
 }
 

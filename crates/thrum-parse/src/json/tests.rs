@@ -488,6 +488,12 @@ fn texts_are_slices_of_the_input() {
 }
 
 #[test]
+#[cfg(target_pointer_width = "64")]
+fn values_are_small() {
+    assert_eq!(size_of::<Value<'_>>(), 24);
+}
+
+#[test]
 fn limits() {
     let nested = |depth: usize| [vec![b'['; depth], vec![b']'; depth]].concat();
     assert!(parse(&nested(128)).is_ok());

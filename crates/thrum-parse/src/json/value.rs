@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::{Event, Number};
 
-/// A JSON value. Its texts are slices of the input, where that has them as they are: what has an escape, and what lay over
-/// two pieces, is a copy.
+/// A JSON value. What [`parse`](super::parse) gives has slices of the input for texts, but copies of those with an escape;
+/// a value that was read from pieces has copies only.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value<'a> {
     /// `null`
@@ -17,9 +17,9 @@ pub enum Value<'a> {
     /// A string.
     String(Cow<'a, str>),
     /// An array.
-    Array(Vec<Value<'a>>),
+    Array(Box<[Value<'a>]>),
     /// An object: its members in order. Names may repeat.
-    Object(Vec<(Cow<'a, str>, Value<'a>)>),
+    Object(Box<[(Cow<'a, str>, Value<'a>)]>),
 }
 
 impl<'a> Value<'a> {
@@ -62,7 +62,8 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The same value with copies of all that it borrows, each nesting level one call.
+    /// The same value with copies of all that it borrows. It calls itself for what is nested, as dropping a value does: of
+    /// one that was read, [`Limits::depth`](super::Limits::depth) bounds that.
     pub fn into_owned(self) -> Value<'static> {
         let owned = |text: Cow<'a, str>| Cow::Owned(text.into_owned());
         match self {
@@ -74,12 +75,8 @@ impl<'a> Value<'a> {
                 Value::Array(elements.into_iter().map(Value::into_owned).collect())
             }
             Value::Object(members) => {
-                let members = members.into_iter();
-                Value::Object(
-                    members
-                        .map(|(name, value)| (owned(name), value.into_owned()))
-                        .collect(),
-                )
+                let owned = |(name, value): (_, Value<'_>)| (owned(name), value.into_owned());
+                Value::Object(members.into_iter().map(owned).collect())
             }
         }
     }
