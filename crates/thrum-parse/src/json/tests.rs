@@ -257,6 +257,8 @@ const BAD: &[(&[u8], Fault, u64)] = {
         (b"\"\xe9\"", NotUtf8, 1),
         (b"\"ok\xc3", NotUtf8, 3),
         (b"{\"\xfe\":1}", NotUtf8, 2),
+        (b"[\"ok\",\"\xff\"]", NotUtf8, 7),
+        (b"[\"ok\" \"\xff\"]", Unexpected, 6),
         (b"\"\xfe\xff\x00a\"", NotUtf8, 1),
         (b"[\xff]", Unexpected, 1),
     ]
