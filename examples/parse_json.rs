@@ -52,7 +52,7 @@ fn parse(file: &str, times: u32) -> Result<String, String> {
 }
 
 /// How many values there are, the arrays and objects included. They are not nested deeper than the parser allows.
-fn values(value: &Value) -> usize {
+fn values(value: &Value<'_>) -> usize {
     1 + match value {
         Value::Array(elements) => elements.iter().map(values).sum(),
         Value::Object(members) => members.iter().map(|(_, value)| values(value)).sum(),

@@ -19,7 +19,10 @@ fuzz_target!(|input: &[u8]| {
     let pieces = read(bytes, usize::from(size).max(1));
     assert_eq!(read(bytes, 1024), pieces);
     match (parse_within(bytes, LIMITS), pieces.1) {
-        (Ok(value), Ok(built)) => assert_eq!(Some(value), built),
+        (Ok(value), Ok(built)) => {
+            assert_eq!(Some(&value), built.as_ref());
+            assert_eq!(Some(value.into_owned()), built);
+        }
         (Err(explanation), Err(error)) => {
             assert_eq!(explanation.at as u64, error.at);
             assert!(explanation.to_string().ends_with('^'));
@@ -29,13 +32,14 @@ fuzz_target!(|input: &[u8]| {
 });
 
 /// What is told of pieces of this size, texts that belong together put together; and the value.
-fn read(bytes: &[u8], size: usize) -> (Vec<String>, Result<Option<Value>, Error>) {
+fn read(bytes: &[u8], size: usize) -> (Vec<String>, Result<Option<Value<'static>>, Error>) {
     let (mut reader, mut builder) = (Reader::new(LIMITS), Builder::new());
     let (mut told, mut text) = (Vec::new(), String::new());
     let mut on = |event: Event<'_>| {
         builder.take(event);
         match event {
             Event::Text(piece) => text.push_str(piece),
+            Event::Escape(char) => text.push(char),
             other => told.push(format!("{}{other:?}", std::mem::take(&mut text))),
         }
     };

@@ -20,12 +20,14 @@ pub enum Event<'a> {
     Bool(bool),
     /// A number.
     Number(Number),
-    /// A piece of the text that [`Name`](Event::Name) or [`String`](Event::String) ends, its escapes undone. Where texts
-    /// are divided depends on how the input was; none is empty.
+    /// A piece of the text that [`Name`](Event::Name) or [`String`](Event::String) ends, as it lies in the input. Where
+    /// texts are divided depends on how the input was; none is empty.
     Text(&'a str),
-    /// The texts since the last event of another kind are the name of a member, whose value follows.
+    /// What an escape stands for, which is the next piece of the text.
+    Escape(char),
+    /// The texts and escapes since the last event of another kind are the name of a member, whose value follows.
     Name,
-    /// The texts since the last event of another kind are a string.
+    /// The texts and escapes since the last event of another kind are a string.
     String,
     /// `[`; elements follow.
     ArrayStart,
@@ -109,15 +111,16 @@ impl State {
 
 /// JSON-text = ws value ws (2). What is found is given to `on`, each token once, and committed.
 #[inline(always)]
-pub(super) fn json_text(
-    i: &mut In<'_>,
+pub(super) fn json_text<'a>(
+    i: &mut In<'a>,
     state: &mut State,
-    mut on: impl FnMut(Event<'_>),
+    mut on: impl FnMut(Event<'a>),
 ) -> Parsed<()> {
     let on = &mut on;
     if i.is_whole() && i.buffer().len() > state.limits.bytes {
         return Err(too_long(i, state.limits.bytes));
     }
+    let checked = all_utf8(i);
     loop {
         if !matches!(state.next, Next::RestOfName | Next::RestOfString) {
             ws(i);
@@ -131,7 +134,7 @@ pub(super) fn json_text(
                 Next::RestOfName
             }
             (Next::RestOfName, _) => {
-                rest_of_string(i, on)?;
+                rest_of_string(i, checked, on)?;
                 on(Event::Name);
                 Next::Colon
             }
@@ -140,7 +143,7 @@ pub(super) fn json_text(
                 Next::Value
             }
             (Next::RestOfString, _) => {
-                rest_of_string(i, on)?;
+                rest_of_string(i, checked, on)?;
                 on(Event::String);
                 Next::CommaOrEnd
             }
@@ -159,7 +162,7 @@ pub(super) fn json_text(
 
 /// value = false / null / true / object / array / number / string (3); of what has an end of its own, the beginning.
 #[inline(always)]
-fn value(i: &mut In<'_>, state: &mut State, on: &mut impl FnMut(Event<'_>)) -> Parsed<Next> {
+fn value<'a>(i: &mut In<'a>, state: &mut State, on: &mut impl FnMut(Event<'a>)) -> Parsed<Next> {
     let literal = match i.next_byte() {
         Some(b'"') => return Ok(consumed(i, Next::RestOfString)),
         Some(b'-' | b'0'..=b'9') => Event::Number(number(i)?),
@@ -191,11 +194,11 @@ fn literal<const N: usize>(
 
 /// begin-array, begin-object (2)
 #[inline(always)]
-fn start(
-    i: &mut In<'_>,
+fn start<'a>(
+    i: &mut In<'a>,
     state: &mut State,
     inside: Inside,
-    on: &mut impl FnMut(Event<'_>),
+    on: &mut impl FnMut(Event<'a>),
 ) -> Parsed<Next> {
     let depth = usize::from(state.depth);
     if state.depth >= state.limits.depth || depth >= MOST_DEPTH {
@@ -218,7 +221,7 @@ fn start(
 
 /// end-array, end-object (2), which has been seen.
 #[inline(always)]
-fn end(i: &mut In<'_>, state: &mut State, on: &mut impl FnMut(Event<'_>)) -> Next {
+fn end<'a>(i: &mut In<'a>, state: &mut State, on: &mut impl FnMut(Event<'a>)) -> Next {
     on(match state.inside {
         Inside::Object => Event::ObjectEnd,
         Inside::Nothing | Inside::Array => Event::ArrayEnd,
@@ -242,13 +245,28 @@ fn quotation_mark(i: &mut In<'_>) -> Parsed<()> {
     Err(unexpected(i, "a name in quotes"))
 }
 
-/// *char quotation-mark (7), each piece committed
+/// The buffer, if that is all of the input and UTF-8; else nothing. To check it at once costs less than to check each text.
 #[inline(always)]
-fn rest_of_string(i: &mut In<'_>, on: &mut impl FnMut(Event<'_>)) -> Parsed<()> {
+fn all_utf8<'a>(i: &In<'a>) -> &'a str {
+    let buffer = if i.is_whole() { i.buffer() } else { b"" };
+    std::str::from_utf8(buffer).unwrap_or_default()
+}
+
+/// *char quotation-mark (7), each piece committed. `checked` is the buffer, if that is UTF-8, or empty.
+#[inline(always)]
+fn rest_of_string<'a>(
+    i: &mut In<'a>,
+    checked: &'a str,
+    on: &mut impl FnMut(Event<'a>),
+) -> Parsed<()> {
     loop {
         let run = i.run(&UNESCAPED);
         if !run.is_empty() {
-            match std::str::from_utf8(run) {
+            let (start, end) = (i.position(), i.position() + run.len());
+            match checked
+                .get(start..end)
+                .map_or_else(|| std::str::from_utf8(run), Ok)
+            {
                 Ok(text) => on(Event::Text(text)),
                 Err(error) => return Err(not_all_utf8(i, run, error, on)),
             }
@@ -262,7 +280,7 @@ fn rest_of_string(i: &mut In<'_>, on: &mut impl FnMut(Event<'_>)) -> Parsed<()> 
             }
             Some(b'\\') => {
                 let char = escape(i)?;
-                on(Event::Text(char.encode_utf8(&mut [0; 4])));
+                on(Event::Escape(char));
                 i.commit();
             }
             Some(_) => {
@@ -277,11 +295,11 @@ fn rest_of_string(i: &mut In<'_>, on: &mut impl FnMut(Event<'_>)) -> Parsed<()> 
 /// A run that is not UTF-8, or whose last character has not come as a whole. What is before that is given and done.
 #[cold]
 #[inline(never)]
-fn not_all_utf8(
-    i: &mut In<'_>,
-    run: &[u8],
+fn not_all_utf8<'a>(
+    i: &mut In<'a>,
+    run: &'a [u8],
     error: std::str::Utf8Error,
-    on: &mut impl FnMut(Event<'_>),
+    on: &mut impl FnMut(Event<'a>),
 ) -> Stop {
     let (good, bad) = run.split_at(error.valid_up_to());
     if !good.is_empty() {

@@ -17,6 +17,8 @@
 //!
 //! let value = json::parse(br#"{"name": "thrum", "threads": [1, 2.5]}"#).unwrap();
 //! assert_eq!(value.member("name").and_then(Value::as_str), Some("thrum"));
+//! let owned: Value<'static> = value.into_owned();
+//! assert_eq!(owned.member("threads").and_then(Value::as_array).map(<[_]>::len), Some(2));
 //!
 //! let explanation = json::parse(b"[1, 2,]").unwrap_err();
 //! assert_eq!(explanation.to_string(), "1:7: expected a value, found ']'\n  [1, 2,]\n        ^");
@@ -39,11 +41,11 @@ pub use value::{Builder, Value};
 use crate::{Explanation, In, Level, Parsed, explain, simd};
 use grammar::State;
 
-/// Reads an input that is one JSON value, within the default [`Limits`].
+/// Reads an input that is one JSON value, within the default [`Limits`]. The value borrows its texts from the input.
 ///
 /// # Errors
 /// What is wrong with it, and where.
-pub fn parse(input: &[u8]) -> Result<Value, Box<Explanation>> {
+pub fn parse(input: &[u8]) -> Result<Value<'_>, Box<Explanation>> {
     parse_within(input, Limits::default())
 }
 
@@ -51,7 +53,7 @@ pub fn parse(input: &[u8]) -> Result<Value, Box<Explanation>> {
 ///
 /// # Errors
 /// What is wrong with it, and where.
-pub fn parse_within(input: &[u8], limits: Limits) -> Result<Value, Box<Explanation>> {
+pub fn parse_within(input: &[u8], limits: Limits) -> Result<Value<'_>, Box<Explanation>> {
     fn check(limits: Limits) -> impl Fn(&mut In<'_>) -> Parsed<()> {
         move |i| grammar::json_text(i, &mut State::new(limits), |_| {})
     }
@@ -65,7 +67,7 @@ pub fn parse_within(input: &[u8], limits: Limits) -> Result<Value, Box<Explanati
 }
 
 /// The value, by the instructions of `level`.
-fn value_at(level: Level, input: &[u8], limits: Limits) -> Parsed<Value> {
+fn value_at(level: Level, input: &[u8], limits: Limits) -> Parsed<Value<'_>> {
     simd::run_at(
         level,
         #[inline(always)]
@@ -76,7 +78,7 @@ fn value_at(level: Level, input: &[u8], limits: Limits) -> Parsed<Value> {
                 &mut i,
                 &mut State::new(limits),
                 #[inline(always)]
-                |event| builder.take(event),
+                |event| builder.take_borrowed(event),
             )?;
             // There is one: the grammar came to its end.
             Ok(builder.finish().unwrap_or(Value::Null))

@@ -257,6 +257,8 @@ const BAD: &[(&[u8], Fault, u64)] = {
         (b"\"\xe9\"", NotUtf8, 1),
         (b"\"ok\xc3", NotUtf8, 3),
         (b"{\"\xfe\":1}", NotUtf8, 2),
+        (b"[\"ok\",\"\xff\"]", NotUtf8, 7),
+        (b"[\"ok\" \"\xff\"]", Unexpected, 6),
         (b"\"\xfe\xff\x00a\"", NotUtf8, 1),
         (b"[\xff]", Unexpected, 1),
     ]
@@ -274,6 +276,7 @@ fn told(input: &[u8], ends: impl IntoIterator<Item = usize>, limits: Limits) -> 
             assert!(!piece.is_empty());
             text.push_str(piece);
         }
+        Event::Escape(char) => text.push(char),
         other => events.push(format!("{}{other:?}", std::mem::take(&mut text))),
     };
     let mut start = 0;
@@ -301,7 +304,7 @@ fn read_always(input: &[u8]) -> Told {
     whole
 }
 
-fn same(ours: &Value, theirs: &serde_json::Value) -> bool {
+fn same(ours: &Value<'_>, theirs: &serde_json::Value) -> bool {
     match (ours, theirs) {
         (Value::Null, serde_json::Value::Null) => true,
         (Value::Bool(ours), serde_json::Value::Bool(theirs)) => ours == theirs,
@@ -320,7 +323,7 @@ fn same(ours: &Value, theirs: &serde_json::Value) -> bool {
                     .all(|(ours, theirs)| same(ours, theirs))
         }
         (Value::Object(ours), serde_json::Value::Object(theirs)) => {
-            ours.iter().all(|(name, _)| theirs.contains_key(name))
+            ours.iter().all(|(name, _)| theirs.contains_key(&**name))
                 && theirs.iter().all(|(name, theirs)| {
                     let members = ours.iter().rev();
                     let ours = members.clone().find(|(this, _)| this == name);
@@ -456,6 +459,40 @@ fn the_last_of_equal_names_counts() {
     assert_eq!(value.as_object().map(<[_]>::len), Some(3));
     let list = value.member("b").and_then(Value::as_array);
     assert_eq!(list, Some(&[Value::Bool(true)][..]));
+}
+
+#[test]
+fn texts_are_slices_of_the_input() {
+    fn is_slice(text: &str, input: &[u8]) -> bool {
+        text.is_empty() || input.as_ptr_range().contains(&text.as_ptr())
+    }
+    let input =
+        "{\"aé\": \"日本\", \"b\\n\": \"\\u0041bc\", \"c\": \"d\\/\\/e\", \"f\": \"\"}".as_bytes();
+    let value = parse(input).unwrap();
+    let members = value.as_object().unwrap();
+    for ((name, value), (this, text, slices)) in members.iter().zip([
+        ("aé", "日本", [true, true]),
+        ("b\n", "Abc", [false, false]),
+        ("c", "d//e", [true, false]),
+        ("f", "", [true, true]),
+    ]) {
+        let Value::String(found) = value else {
+            panic!("{value:?} is a string");
+        };
+        assert_eq!((&**name, &**found), (this, text));
+        assert_eq!([is_slice(name, input), is_slice(found, input)], slices);
+    }
+
+    let copy = input.to_vec();
+    let owned: Value<'static> = parse(&copy).unwrap().into_owned();
+    drop(copy);
+    assert_eq!(owned, value);
+}
+
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn values_are_small() {
+    assert_eq!(size_of::<Value<'_>>(), 24);
 }
 
 #[test]
