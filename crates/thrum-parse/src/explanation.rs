@@ -106,7 +106,7 @@ pub(crate) fn explained<'a, P: Parser<'a>>(
     parser: &P,
     input: In<'a>,
 ) -> Result<(P::Output, &'a [u8]), Box<Explanation>> {
-    let notes = TakingNotes::of(input.buffer());
+    let notes = TakingNotes::begin();
     let mut i = input.noting(&NOTES);
     match parser.parse(&mut i) {
         Ok(value) => Ok((value, i.rest())),
@@ -116,20 +116,6 @@ pub(crate) fn explained<'a, P: Parser<'a>>(
 
 /// What [`In::inside`] is told in place of a context when an alternative is given up.
 pub(crate) const GIVEN_UP: &str = "";
-
-/// This input, with notes taken if the one whose buffer it has the beginning of is being explained.
-#[inline]
-pub(crate) fn noting(input: In<'_>) -> In<'_> {
-    let explained = NOTED.with_borrow(|noted| {
-        let buffer = input.buffer().as_ptr().addr();
-        noted.as_ref().is_some_and(|noted| noted.buffer == buffer)
-    });
-    if explained {
-        input.noting(&NOTES)
-    } else {
-        input
-    }
-}
 
 thread_local! {
     /// What was noted of the run that is being explained on this thread.
@@ -143,8 +129,6 @@ static NOTES: Notes = Notes(());
 
 #[derive(Default)]
 struct Noted {
-    /// Where the buffer lies that is explained: other inputs may be parsed on the way.
-    buffer: usize,
     /// The furthest place at which something was expected, and what.
     furthest: usize,
     expected: Vec<Expected>,
@@ -196,12 +180,8 @@ fn note(what: impl FnOnce(&mut Noted)) {
 struct TakingNotes(Option<Noted>);
 
 impl TakingNotes {
-    fn of(buffer: &[u8]) -> Self {
-        let noted = Noted {
-            buffer: buffer.as_ptr().addr(),
-            ..Noted::default()
-        };
-        TakingNotes(NOTED.replace(Some(noted)))
+    fn begin() -> Self {
+        TakingNotes(NOTED.replace(Some(Noted::default())))
     }
 
     fn done(self) -> Noted {
