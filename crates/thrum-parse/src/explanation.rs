@@ -155,6 +155,23 @@ impl Notes {
     }
 
     #[cold]
+    pub(crate) fn count(&self, position: usize) -> usize {
+        let here = |noted: &Noted| noted.furthest == position;
+        let count = |noted: &Noted| here(noted).then_some(noted.expected.len());
+        NOTED.with_borrow(|noted| noted.as_ref().and_then(count).unwrap_or(0))
+    }
+
+    #[cold]
+    pub(crate) fn label(&self, position: usize, keep: usize, what: &'static str) {
+        note(|noted| {
+            if noted.furthest == position {
+                noted.expected.truncate(keep);
+            }
+        });
+        self.expected(position, Expected::Text(what));
+    }
+
+    #[cold]
     pub(crate) fn inside(&self, what: &'static str, _start: usize, stop: Stop) {
         note(|noted| {
             // Contexts close from the inside out; those of another failure belong to an alternative given up.
@@ -341,8 +358,13 @@ impl fmt::Display for Explanation {
             _ if self.need.is_some() => f.write_str("expected more")?,
             _ => f.write_str("this does not belong here")?,
         }
+        let mut last = "";
         for inside in &self.inside {
-            write!(f, " in {inside}")?;
+            // What is nested in its own kind says so once.
+            if *inside != last {
+                write!(f, " in {inside}")?;
+            }
+            last = inside;
         }
         match &self.found {
             Some(found) => write!(f, ", found '{found}'")?,
@@ -381,7 +403,10 @@ impl fmt::Display for Expected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Expected::Byte(byte) => write!(f, "'{}'", byte.escape_ascii()),
-            Expected::OneOf(set) => set.fmt(f),
+            Expected::OneOf(set) => match set.single() {
+                Some(byte) => Expected::Byte(byte).fmt(f),
+                None => set.fmt(f),
+            },
             Expected::NoneOf(set) => write!(f, "none of {set}"),
             Expected::Tag(text) => write!(f, "\"{}\"", text.escape_ascii()),
             Expected::Char(char) => write!(f, "'{}'", Character::Char(*char)),

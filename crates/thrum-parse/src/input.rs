@@ -309,6 +309,20 @@ impl<'a> In<'a> {
         }
     }
 
+    /// How many things are noted as expected here.
+    #[inline(always)]
+    pub(crate) fn expectations(&self) -> usize {
+        self.notes.map_or(0, |notes| notes.count(self.position))
+    }
+
+    /// Notes `what` in place of all that was expected at `position` but the first `keep`.
+    #[inline(always)]
+    pub(crate) fn label(&self, position: usize, keep: usize, what: &'static str) {
+        if let Some(notes) = self.notes {
+            notes.label(position, keep, what);
+        }
+    }
+
     /// The same input, with notes taken.
     pub(crate) fn noting(mut self, notes: &'static Notes) -> Self {
         self.notes = Some(notes);

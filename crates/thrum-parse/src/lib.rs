@@ -96,8 +96,8 @@ mod window;
 pub mod word;
 
 pub use adapter::{
-    Context, Cut, FailWith, FlatMap, Map, Must, Recognize, Spanned, Text, TryMap, Value, Verify,
-    WithSpan,
+    Context, Cut, FailWith, FlatMap, Label, Map, Must, Recognize, Spanned, Text, TryMap, Value,
+    Verify, WithSpan,
 };
 pub use bytes::{
     AnyByte, Byte, PeekByte, Satisfy, Skip, Tag, TagNoCase, Take, any_byte, byte, peek_byte,
