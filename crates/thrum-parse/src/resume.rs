@@ -17,7 +17,8 @@ const MOST: usize = u32::MAX as usize;
 ///
 /// So every byte is examined at most twice and searched once, if each step of the grammar (what is between two commits)
 /// is one run or one fixed number of bytes, or if all of its steps end with one byte that is in them nowhere else, such
-/// as the LF of a line. A step of several runs without such an end is started again for each of them.
+/// as the LF of a line. A step of several runs without such an end is started again for each of them;
+/// a run of a closure's bytes, or of characters, with each piece.
 ///
 /// ```
 /// use thrum_parse::{ByteSet, In, Parsed, Parser, Resume, byte, take_while};
