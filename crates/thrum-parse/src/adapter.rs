@@ -135,6 +135,24 @@ impl<'a, P: Parser<'a>> Parser<'a> for Context<P> {
     }
 }
 
+/// See [`Parser::label`].
+#[derive(Clone, Copy, Debug)]
+pub struct Label<P>(pub(crate) P, pub(crate) &'static str);
+
+impl<'a, P: Parser<'a>> Parser<'a> for Label<P> {
+    type Output = P::Output;
+
+    #[inline(always)]
+    fn parse(&self, i: &mut In<'a>) -> Parsed<P::Output> {
+        let (start, before) = (i.position(), i.expectations());
+        let parsed = self.0.parse(i);
+        if parsed.is_err() {
+            i.label(start, before, self.1);
+        }
+        parsed
+    }
+}
+
 /// See [`Parser::verify`].
 #[derive(Clone, Copy, Debug)]
 pub struct Verify<P, F>(pub(crate) P, pub(crate) F);

@@ -2,6 +2,7 @@
 
 use crate::class::Class;
 use crate::explanation::Expected;
+use crate::input::examined;
 use crate::stop::{Need, Parsed, Reason};
 use crate::{In, Parser};
 
@@ -140,6 +141,7 @@ impl<'a, const N: usize> Parser<'a> for Tag<N> {
                 return Ok(next);
             }
         } else if self.0.starts_with(i.rest()) {
+            examined(i.rest().len());
             i.expected(i.buffer().len(), || Expected::Tag(self.0));
             return Err(i.short(Need::bytes(N - i.rest().len())));
         }
@@ -175,6 +177,7 @@ impl<'a, const N: usize> Parser<'a> for TagNoCase<N> {
                 return Ok(next);
             }
         } else if self.0[..i.rest().len()].eq_ignore_ascii_case(i.rest()) {
+            examined(i.rest().len());
             i.expected(i.buffer().len(), || Expected::Tag(self.0));
             return Err(i.short(Need::bytes(N - i.rest().len())));
         }

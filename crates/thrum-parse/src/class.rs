@@ -17,7 +17,7 @@ use crate::explanation::Expected;
 /// Says of each byte whether it belongs: a `&'static` [`ByteSet`], or a closure `|byte: u8| -> bool`.
 ///
 /// Runs of a set are scanned 16 or 32 bytes at a time, and who waits for more input is told what the run is made of. A
-/// closure is asked byte by byte, and tells nothing.
+/// closure is asked byte by byte, and tells nothing: give its parser a [label](crate::Parser::label).
 pub trait Class: Copy {
     /// Whether `byte` belongs to the class.
     fn contains(&self, byte: u8) -> bool;

@@ -1,8 +1,8 @@
 //! Parsers made of parsers.
 
 use crate::explanation::GIVEN_UP;
-use crate::stop::{Need, Parsed, Reason, Stop};
-use crate::{In, Level, Parser};
+use crate::stop::{Parsed, Reason, Stop};
+use crate::{In, Parser};
 
 /// The first of these that does not fail. A cut, or a need for more input, is final.
 ///
@@ -197,9 +197,9 @@ impl<'a, P: Parser<'a>> Parser<'a> for Peek<P> {
 
     #[inline(always)]
     fn parse(&self, i: &mut In<'a>) -> Parsed<P::Output> {
-        let start = i.position();
+        let (start, committed) = (i.position(), i.committed());
         let value = self.0.parse(i)?;
-        i.rewind(start);
+        i.rewind(start, committed);
         Ok(value)
     }
 }
@@ -227,17 +227,17 @@ impl<'a, P: Parser<'a>> Parser<'a> for NotFollowedBy<P> {
     #[inline(always)]
     fn parse(&self, i: &mut In<'a>) -> Parsed<()> {
         let start = i.position();
-        // On a copy that takes no notes: what it would take is what is not expected.
-        let mut ahead = In::starting(i.buffer(), start, i.is_whole(), Level::best());
+        // What it would take is what is not expected.
+        let mut ahead = i.unnoted();
         match self.0.parse(&mut ahead) {
             Ok(_) => {
-                ahead.rewind(start);
+                ahead.rewind(start, start);
                 Err(i.fail(Reason::Unexpected))
             }
-            Err(Stop::Need(need)) => Err(match ahead.run_cut_short() {
-                Some(set) => i.short_of_run(set),
-                None => soonest(i.short(need)),
-            }),
+            Err(Stop::Need(need)) => {
+                let need = ahead.soonest(need);
+                Err(i.short_as(&ahead, need))
+            }
             Err(stop) => ahead.backtrack(start, stop),
         }
     }
@@ -363,20 +363,13 @@ where
 /// Goes back to where an alternative started, to try another one. What was noted of its contexts is dropped.
 ///
 /// # Errors
-/// `stop`, if it is final. If it needs more bytes, it is one: with that it may fail, and the alternative have its answer.
+/// `stop`, if it is final. What it needs is made as little as an alternative may do with.
 #[inline(always)]
 pub(crate) fn give_up(i: &mut In<'_>, start: usize, stop: Stop) -> Parsed<()> {
-    i.backtrack(start, soonest(stop))?;
+    if let Stop::Need(need) = stop {
+        return Err(Stop::Need(i.soonest(need)));
+    }
+    i.backtrack(start, stop)?;
     i.inside(GIVEN_UP, start, stop);
     Ok(())
-}
-
-/// A need for more bytes, where an alternative may do with fewer than this one: `tag(b"ab")` needs two, and `opt` of it
-/// knows more after one. Whoever waits for as many bytes as are needed must not miss that.
-#[inline(always)]
-fn soonest(stop: Stop) -> Stop {
-    match stop {
-        Stop::Need(Need::Bytes(_)) => Stop::Need(Need::bytes(1)),
-        other => other,
-    }
 }

@@ -106,7 +106,7 @@ pub(crate) fn explained<'a, P: Parser<'a>>(
     parser: &P,
     input: In<'a>,
 ) -> Result<(P::Output, &'a [u8]), Box<Explanation>> {
-    let notes = TakingNotes::of(input.buffer());
+    let notes = TakingNotes::begin();
     let mut i = input.noting(&NOTES);
     match parser.parse(&mut i) {
         Ok(value) => Ok((value, i.rest())),
@@ -116,20 +116,6 @@ pub(crate) fn explained<'a, P: Parser<'a>>(
 
 /// What [`In::inside`] is told in place of a context when an alternative is given up.
 pub(crate) const GIVEN_UP: &str = "";
-
-/// This input, with notes taken if the one whose buffer it has the beginning of is being explained.
-#[inline]
-pub(crate) fn noting(input: In<'_>) -> In<'_> {
-    let explained = NOTED.with_borrow(|noted| {
-        let buffer = input.buffer().as_ptr().addr();
-        noted.as_ref().is_some_and(|noted| noted.buffer == buffer)
-    });
-    if explained {
-        input.noting(&NOTES)
-    } else {
-        input
-    }
-}
 
 thread_local! {
     /// What was noted of the run that is being explained on this thread.
@@ -143,8 +129,6 @@ static NOTES: Notes = Notes(());
 
 #[derive(Default)]
 struct Noted {
-    /// Where the buffer lies that is explained: other inputs may be parsed on the way.
-    buffer: usize,
     /// The furthest place at which something was expected, and what.
     furthest: usize,
     expected: Vec<Expected>,
@@ -168,6 +152,23 @@ impl Notes {
                 noted.expected.push(what);
             }
         });
+    }
+
+    #[cold]
+    pub(crate) fn count(&self, position: usize) -> usize {
+        let here = |noted: &Noted| noted.furthest == position;
+        let count = |noted: &Noted| here(noted).then_some(noted.expected.len());
+        NOTED.with_borrow(|noted| noted.as_ref().and_then(count).unwrap_or(0))
+    }
+
+    #[cold]
+    pub(crate) fn label(&self, position: usize, keep: usize, what: &'static str) {
+        note(|noted| {
+            if noted.furthest == position {
+                noted.expected.truncate(keep);
+            }
+        });
+        self.expected(position, Expected::Text(what));
     }
 
     #[cold]
@@ -196,12 +197,8 @@ fn note(what: impl FnOnce(&mut Noted)) {
 struct TakingNotes(Option<Noted>);
 
 impl TakingNotes {
-    fn of(buffer: &[u8]) -> Self {
-        let noted = Noted {
-            buffer: buffer.as_ptr().addr(),
-            ..Noted::default()
-        };
-        TakingNotes(NOTED.replace(Some(noted)))
+    fn begin() -> Self {
+        TakingNotes(NOTED.replace(Some(Noted::default())))
     }
 
     fn done(self) -> Noted {
@@ -361,8 +358,13 @@ impl fmt::Display for Explanation {
             _ if self.need.is_some() => f.write_str("expected more")?,
             _ => f.write_str("this does not belong here")?,
         }
+        let mut last = "";
         for inside in &self.inside {
-            write!(f, " in {inside}")?;
+            // What is nested in its own kind says so once.
+            if *inside != last {
+                write!(f, " in {inside}")?;
+            }
+            last = inside;
         }
         match &self.found {
             Some(found) => write!(f, ", found '{found}'")?,
@@ -401,7 +403,10 @@ impl fmt::Display for Expected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Expected::Byte(byte) => write!(f, "'{}'", byte.escape_ascii()),
-            Expected::OneOf(set) => set.fmt(f),
+            Expected::OneOf(set) => match set.single() {
+                Some(byte) => Expected::Byte(byte).fmt(f),
+                None => set.fmt(f),
+            },
             Expected::NoneOf(set) => write!(f, "none of {set}"),
             Expected::Tag(text) => write!(f, "\"{}\"", text.escape_ascii()),
             Expected::Char(char) => write!(f, "'{}'", Character::Char(*char)),

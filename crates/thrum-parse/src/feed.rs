@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::explanation::explained;
-use crate::{Explanation, In, Parser, Reason, Resume};
+use crate::{Explanation, In, Parser, Reason, Resume, Stop};
 
 /// A buffer that grows as input comes, and shrinks as values are taken off its front.
 ///
@@ -32,7 +32,7 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// For values of at most `limit` bytes. What is pushed beyond that is held as well, so take the values off before
+    /// For values of at most `limit` bytes, those included that show where a value ends. What is pushed beyond that is held as well, so take the values off before
     /// pushing more.
     pub fn new(limit: usize) -> Self {
         Feed {
@@ -80,14 +80,7 @@ impl Feed {
         if rest.is_empty() {
             return Ok(None);
         }
-        let parsed = self.resume.parse(
-            rest,
-            self.ended,
-            self.limit,
-            #[inline(always)]
-            |i| parser.parse(i),
-        );
-        match parsed {
+        match self.resume.value(rest, self.ended, self.limit, parser) {
             Ok(Some((value, consumed))) => {
                 self.start += consumed;
                 Ok(Some(value))
@@ -95,9 +88,11 @@ impl Feed {
             Ok(None) => Ok(None),
             Err(stop) => {
                 let start = self.gone + self.start as u64;
-                Err(Fault::new(start, stop.at(), stop.reason(), || {
-                    explained(parser, In::whole(rest)).err()
-                }))
+                Err(Fault::new(
+                    start,
+                    stop,
+                    explained(parser, In::whole(rest)).err(),
+                ))
             }
         }
     }
@@ -126,22 +121,19 @@ pub struct Fault {
     pub offset: u64,
     /// What kind of fault it is.
     pub reason: Reason,
-    /// The same in words; lines and columns count from the start of the value. `None` when the value is too long.
+    /// The same in words; lines and columns count from the start of the value. What it points at may be behind `offset`:
+    /// see [`Explanation::at`]. `None` when the value is too long for the buffer, or takes no bytes.
     pub explanation: Option<Box<Explanation>>,
 }
 
 impl Fault {
-    pub(crate) fn new(
-        start: u64,
-        at: Option<usize>,
-        reason: Option<Reason>,
-        explanation: impl FnOnce() -> Option<Box<Explanation>>,
-    ) -> Self {
+    /// What stopped the value that began at `start`, and what was said when it was parsed once more.
+    fn new(start: u64, stop: Stop, said: Option<Box<Explanation>>) -> Self {
         Fault {
-            offset: start + at.unwrap_or(0) as u64,
-            reason: reason.unwrap_or(Reason::EndOfInput),
-            explanation: explanation()
-                .filter(|said| (Some(said.at), Some(said.reason)) == (at, reason)),
+            offset: start + stop.at().unwrap_or(0) as u64,
+            reason: stop.reason().unwrap_or(Reason::EndOfInput),
+            // Else it was the limit, or that the value took nothing, of which the parser knows nothing.
+            explanation: said.filter(|said| said.stop == stop),
         }
     }
 }
@@ -150,7 +142,10 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.explanation {
             Some(explanation) => write!(f, "byte {}: {explanation}", self.offset),
-            None => write!(f, "byte {}: no end within the limit", self.offset),
+            None if self.reason == Reason::TooLong => {
+                write!(f, "byte {}: no end within the limit", self.offset)
+            }
+            None => write!(f, "byte {}: nothing of this is a value", self.offset),
         }
     }
 }

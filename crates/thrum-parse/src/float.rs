@@ -96,8 +96,9 @@ impl<'a> Parser<'a> for Scientific {
         let rest = i.rest();
         let digits = |from: usize| match rest.get(from) {
             Some(byte) if byte.is_ascii_digit() => {
-                let run = rest[from..rest.len().min(MOST + 1)].iter();
-                from + run.take_while(|byte| byte.is_ascii_digit()).count()
+                // One more than is allowed is enough to see that it is too long.
+                let run = rest.get(from..rest.len().min(MOST + 1)).unwrap_or_default();
+                from + run.iter().take_while(|byte| byte.is_ascii_digit()).count()
             }
             _ => from,
         };

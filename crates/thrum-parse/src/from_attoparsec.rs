@@ -16,7 +16,7 @@
 //! | <code>p \<\|> q</code>, `choice`, `eitherP` | [`choice`], [`dispatch`] where the next byte tells, [`either`] |
 //! | `try` | nothing: it is the default; [`cut`](Parser::cut) and [`In::commit`] for the contrary |
 //! | `option x p`, `lookAhead` | [`opt`]`(p)`, [`peek`] |
-//! | `<?>`, `fail` | [`context`](Parser::context), [`In::fail`] |
+//! | `<?>`, `fail` | [`label`](Parser::label), [`context`](Parser::context), [`In::fail`] |
 //! | `match p` | [`recognize`](Parser::recognize), [`with_span`](Parser::with_span) |
 //! | `many p`, `many1 p` | [`many`]`(0..=n, p)`, `many(1..=n, p)` |
 //! | `skipMany`, `skipMany1` | [`many_count`] |

@@ -23,7 +23,9 @@ pub struct In<'a> {
     level: Level,
     /// What the run is made of that the end of the buffer cut short.
     run: Option<&'static ByteSet>,
-    notes: Option<&'a Notes>,
+    /// That run may fail before it ends.
+    run_may_fail: bool,
+    notes: Option<&'static Notes>,
 }
 
 /// A range of the input, as offsets: it stays right when the buffer is moved or grows.
@@ -66,6 +68,7 @@ impl<'a> In<'a> {
             whole: whole && seen.len() == buffer.len(),
             level,
             run: None,
+            run_may_fail: false,
             notes: None,
         }
     }
@@ -156,7 +159,37 @@ impl<'a> In<'a> {
     #[inline(always)]
     pub fn short_of_run(&mut self, set: &'static ByteSet) -> Stop {
         self.run = Some(set);
+        self.run_may_fail = false;
         self.short(Need::EndOfRun)
+    }
+
+    /// Like [`In::short_of_run`], for a parser that may fail before the run ends: because it is a number too large.
+    #[inline(always)]
+    pub(crate) fn short_of_number(&mut self, digits: &'static ByteSet) -> Stop {
+        let stop = self.short_of_run(digits);
+        self.run_may_fail = true;
+        stop
+    }
+
+    /// This need, where an alternative may do with less: `tag(b"ab")` needs two bytes, and `opt` of it knows more after
+    /// one. Whoever waits for what is needed must not miss that.
+    #[inline(always)]
+    pub(crate) fn soonest(&mut self, need: Need) -> Need {
+        if self.run_may_fail {
+            self.run = None;
+        }
+        match need {
+            Need::Bytes(_) => Need::bytes(1),
+            Need::EndOfRun => Need::EndOfRun,
+        }
+    }
+
+    /// The answer where `part`, which is of this input, has that need.
+    #[inline(always)]
+    pub(crate) fn short_as(&mut self, part: &In<'_>, need: Need) -> Stop {
+        self.run = part.run;
+        self.run_may_fail = part.run_may_fail;
+        self.short(need)
     }
 
     /// After [`Need::EndOfRun`]: the bytes that the run is made of which the end of the buffer cut short, if the parser
@@ -235,12 +268,29 @@ impl<'a> In<'a> {
         Ok(())
     }
 
-    /// Goes back to `start` after a look ahead that matched.
+    /// Goes back to where `start` is after a look ahead that matched. What was committed on the way is not.
     #[inline(always)]
-    pub(crate) fn rewind(&mut self, start: usize) {
+    pub(crate) fn rewind(&mut self, start: usize, committed: usize) {
         #[cfg(test)]
         AHEAD.set(AHEAD.get() + self.position - start);
         self.position = start;
+        self.committed = committed;
+    }
+
+    /// This input from here on, as if it ended at `end` and were `whole`.
+    #[inline(always)]
+    pub(crate) fn part(&self, start: usize, end: usize, whole: bool) -> In<'a> {
+        let shown = self.buffer.get(..end).unwrap_or(self.buffer);
+        In {
+            notes: self.notes,
+            ..In::starting(shown, start, whole, self.level)
+        }
+    }
+
+    /// This input from here on, without notes being taken.
+    #[inline(always)]
+    pub(crate) fn unnoted(&self) -> In<'a> {
+        In::starting(self.buffer, self.position, self.whole, self.level)
     }
 
     /// Notes what was expected at `position`, when the parse runs to be explained.
@@ -259,8 +309,22 @@ impl<'a> In<'a> {
         }
     }
 
+    /// How many things are noted as expected here.
+    #[inline(always)]
+    pub(crate) fn expectations(&self) -> usize {
+        self.notes.map_or(0, |notes| notes.count(self.position))
+    }
+
+    /// Notes `what` in place of all that was expected at `position` but the first `keep`.
+    #[inline(always)]
+    pub(crate) fn label(&self, position: usize, keep: usize, what: &'static str) {
+        if let Some(notes) = self.notes {
+            notes.label(position, keep, what);
+        }
+    }
+
     /// The same input, with notes taken.
-    pub(crate) fn noting(mut self, notes: &'a Notes) -> Self {
+    pub(crate) fn noting(mut self, notes: &'static Notes) -> Self {
         self.notes = Some(notes);
         self
     }

@@ -48,13 +48,14 @@
 //! | [`json`] | JSON, whole or in pieces |
 //! | [`log_line`] | lines of an access log, Common and Combined |
 //! | [`uri`] | URIs, request targets, `Host`; percent-encoding, paths, queries |
+//! | [`guide`] | a page: how to write a grammar |
 //! | [`from_attoparsec`] | a page without code: where each of attoparsec's names went |
 //!
 //! # Input that arrives in pieces
 //! Whether more may come is a property of the input ([`In::whole`], [`In::partial`]), never of the parser. A grammar
 //! calls [`In::commit`] after each step: a restart goes back no further, what lies before may be released, and no
 //! alternative reaches behind it. What a grammar found so far belongs into the caller's storage; nothing of a parser
-//! survives a restart. [`http::HeadParser`] shows the whole pattern in one screen, and keeps its promise by a test:
+//! survives a restart. A parser that keeps nothing is run by [`Feed`] or [`Resume::value`], which start it over. [`http::HeadParser`] shows the whole pattern in one screen, and keeps its promise by a test:
 //! *every byte is passed over at most twice, however the input is cut into pieces.*
 //!
 //! Keeping the state of every combinator instead, so that each could go on in the middle, was rejected: it makes whole
@@ -76,6 +77,7 @@ mod explanation;
 mod feed;
 mod float;
 pub mod from_attoparsec;
+pub mod guide;
 pub mod http;
 mod input;
 pub mod json;
@@ -96,8 +98,8 @@ mod window;
 pub mod word;
 
 pub use adapter::{
-    Context, Cut, FailWith, FlatMap, Map, Must, Recognize, Spanned, Text, TryMap, Value, Verify,
-    WithSpan,
+    Context, Cut, FailWith, FlatMap, Label, Map, Must, Recognize, Spanned, Text, TryMap, Value,
+    Verify, WithSpan,
 };
 pub use bytes::{
     AnyByte, Byte, PeekByte, Satisfy, Skip, Tag, TagNoCase, Take, any_byte, byte, peek_byte,

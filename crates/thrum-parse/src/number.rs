@@ -209,7 +209,7 @@ fn number<T: Integer, const BASE: u8>(i: &mut In<'_>, most: usize, negative: boo
     if count == rest.len() && (!i.is_whole() || count == 0) {
         crate::input::examined(count);
         i.expected(i.buffer().len(), || Expected::OneOf(set));
-        return Err(i.short_of_run(set));
+        return Err(i.short_of_number(set));
     }
     if count == 0 {
         i.expected(i.position(), || Expected::OneOf(set));

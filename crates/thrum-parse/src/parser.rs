@@ -2,8 +2,8 @@
 
 use crate::In;
 use crate::adapter::{
-    Context, Cut, FailWith, FlatMap, Map, Must, Recognize, Spanned, Text, TryMap, Value, Verify,
-    WithSpan,
+    Context, Cut, FailWith, FlatMap, Label, Map, Must, Recognize, Spanned, Text, TryMap, Value,
+    Verify, WithSpan,
 };
 use crate::stop::{Parsed, Reason};
 
@@ -220,6 +220,23 @@ pub trait Parser<'a> {
         Self: Sized,
     {
         FailWith(self, reason.into())
+    }
+
+    /// Says what it is, for the explanation where not even its first byte matched: in place of the bytes that would have,
+    /// or of nothing much, as for a closure.
+    ///
+    /// ```
+    /// use thrum_parse::{Parser, choice, explain, satisfy, tag};
+    ///
+    /// let digit = satisfy(|byte: u8| byte.is_ascii_digit()).label("a digit");
+    /// let explanation = explain(choice((digit, tag(b"none").value(0))), b"x").unwrap();
+    /// assert_eq!(explanation.to_string(), "1:1: expected a digit or \"none\", found 'x'\n  x\n  ^");
+    /// ```
+    fn label(self, what: &'static str) -> Label<Self>
+    where
+        Self: Sized,
+    {
+        Label(self, what)
     }
 
     /// Names it, for the explanation of what went wrong inside.

@@ -3,7 +3,10 @@
 use crate::input::examined;
 use crate::simd::{self, Level};
 use crate::stop::{Need, Parsed, Stop};
-use crate::{ByteSet, In, Reason};
+use crate::{ByteSet, In, Parser, Reason};
+
+/// What offsets of 32 bits reach.
+const MOST: usize = u32::MAX as usize;
 
 /// How far a grammar has come in a buffer that grows.
 ///
@@ -14,7 +17,8 @@ use crate::{ByteSet, In, Reason};
 ///
 /// So every byte is examined at most twice and searched once, if each step of the grammar (what is between two commits)
 /// is one run or one fixed number of bytes, or if all of its steps end with one byte that is in them nowhere else, such
-/// as the LF of a line. A step of several runs without such an end is started again for each of them.
+/// as the LF of a line. A step of several runs without such an end is started again for each of them;
+/// a run of a closure's bytes, or of characters, with each piece.
 ///
 /// ```
 /// use thrum_parse::{ByteSet, In, Parsed, Parser, Resume, byte, take_while};
@@ -109,6 +113,7 @@ impl Resume {
         most: usize,
         grammar: impl FnOnce(&mut In<'a>) -> Parsed<T>,
     ) -> Parsed<Option<(T, usize)>> {
+        let most = most.min(MOST);
         let full = buffer.len() >= most;
         let window = if full { &buffer[..most] } else { buffer };
         if !eof && !full && !self.has_reason(window) {
@@ -137,12 +142,46 @@ impl Resume {
                 self.restart();
                 Err(match stop {
                     Stop::Need(_) => Stop::Cut {
-                        at: u32::try_from(most).unwrap_or(u32::MAX),
+                        at: most as u32,
                         reason: Reason::TooLong,
                     },
                     stop => stop,
                 })
             }
+        }
+    }
+
+    /// Like [`parse`](Resume::parse), for a parser that keeps nothing: it has to start over at the front of its value, and
+    /// does, whether it commits or not.
+    ///
+    /// # Errors
+    /// As [`parse`](Resume::parse). And [`Reason::Unexpected`] where the value takes nothing of what there is: so would
+    /// the next one, and all that follow.
+    #[inline(always)]
+    pub fn value<'a, P: Parser<'a>>(
+        &mut self,
+        buffer: &'a [u8],
+        eof: bool,
+        most: usize,
+        parser: &P,
+    ) -> Parsed<Option<(P::Output, usize)>> {
+        let parsed = self.parse(
+            buffer,
+            eof,
+            most,
+            #[inline(always)]
+            |i| parser.parse(i),
+        )?;
+        match parsed {
+            Some((_, 0)) if !buffer.is_empty() => Err(Stop::Cut {
+                at: 0,
+                reason: Reason::Unexpected,
+            }),
+            None => {
+                self.committed = 0;
+                Ok(None)
+            }
+            value => Ok(value),
         }
     }
 
@@ -163,7 +202,9 @@ impl Resume {
             // A step that has not begun is tried once.
             (Some(_), ..) if self.committed == self.seen => Wait::Any,
             (Some(end), ..) => Wait::Byte(end),
-            (None, Need::Bytes(count), _) => Wait::Length(self.seen + count.get() as usize),
+            (None, Need::Bytes(count), _) => {
+                Wait::Length(self.seen.saturating_add(count.get() as usize))
+            }
             (None, Need::EndOfRun, Some(set)) => Wait::Other(set),
             (None, Need::EndOfRun, None) => Wait::Any,
         }
@@ -209,7 +250,7 @@ mod tests {
 
     use super::*;
     use crate::input::EXAMINED;
-    use crate::{Feed, Parser, byte, decimal, take, take_while, take_while1};
+    use crate::{Feed, byte, decimal, take, take_while, take_while1};
 
     static WORD: ByteSet = ByteSet::new().range(b'a', b'z');
     static REST: ByteSet = ByteSet::new().with(b"\n").not();

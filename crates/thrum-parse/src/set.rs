@@ -103,6 +103,12 @@ impl ByteSet {
         self.table[byte as usize]
     }
 
+    /// Its byte, if it has just one.
+    pub(crate) fn single(&self) -> Option<u8> {
+        let mut bytes = (0..=u8::MAX).filter(|&byte| self.contains(byte));
+        bytes.next().filter(|_| bytes.next().is_none())
+    }
+
     /// Makes the nibble maps agree with the table.
     const fn map(mut self) -> Self {
         self.low = [0; 16];
@@ -140,9 +146,15 @@ impl Default for ByteSet {
 impl fmt::Display for ByteSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("[")?;
+        // A hyphen that is not within a range comes first, or it would look as if it made one.
+        let bare = |byte: usize| byte == 0x2d && !(self.table[0x2c] && self.table[0x2e]);
+        if self.contains(b'-') && bare(0x2d) {
+            f.write_str("-")?;
+        }
         let mut next = 0;
-        while let Some(first) = (next..256).find(|&byte| self.table[byte]) {
-            let end = (first..256).find(|&byte| !self.table[byte]).unwrap_or(256);
+        while let Some(first) = (next..256).find(|&byte| self.table[byte] && !bare(byte)) {
+            let outside = |&byte: &usize| !self.table[byte] || bare(byte);
+            let end = (first..256).find(outside).unwrap_or(256);
             write!(f, "{}", (first as u8).escape_ascii())?;
             if end - first > 2 {
                 f.write_str("-")?;
@@ -184,5 +196,8 @@ mod tests {
     fn shown_as_ranges() {
         let set = ByteSet::new().range(b'0', b'9').with(b"xy\r");
         assert_eq!(set.to_string(), r"[\r0-9xy]");
+        let signs = ByteSet::new().with(b"+-").range(b'0', b'9');
+        assert_eq!(signs.to_string(), "[-+0-9]");
+        assert_eq!(ByteSet::new().range(b' ', b'~').to_string(), "[ -~]");
     }
 }

@@ -29,6 +29,12 @@ pub enum Stop {
 }
 
 /// What a parser waits for.
+///
+/// It is final: whoever catches it to try something else answers for an end that is not known yet, and takes it back
+/// when more comes. A grammar written by hand hands it on with `?`, and asks [`In::short`](crate::In::short) where it
+/// looks at [`In::next_byte`](crate::In::next_byte) and there is none. What it may do is ask for less, one byte, or for
+/// more where that is sure to be missing; never with [`Need::EndOfRun`] after another parser has asked for that, since
+/// the [run cut short](crate::In::run_cut_short) would be the other's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// At least this many more bytes.

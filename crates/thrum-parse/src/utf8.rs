@@ -209,6 +209,7 @@ impl<'a> Parser<'a> for StringOf {
             return Ok(self.0);
         }
         if text.starts_with(rest) {
+            crate::input::examined(rest.len());
             i.expected(i.buffer().len(), || Expected::String(self.0));
             return Err(i.short(Need::bytes(text.len() - rest.len())));
         }

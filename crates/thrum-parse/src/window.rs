@@ -1,13 +1,13 @@
 //! Parsers that are shown a part of the input only: so many bytes at most, or just so many.
 
-use crate::explanation;
 use crate::explanation::Expected;
 use crate::run::too_long;
 use crate::stop::{Need, Parsed, Reason, Stop};
-use crate::{In, Level, Parser, take};
+use crate::{In, Parser, take};
 
 /// A limit in bytes on any parser: it matches at most `most` bytes, and is shown one more, so that it sees where a run
-/// ends. Where that is not enough, the input is cut for [`Reason::TooLong`].
+/// ends. Where that is not enough, the input is cut for [`Reason::TooLong`]. If the parser commits and is restarted there,
+/// the limit counts from there.
 ///
 /// ```
 /// use thrum_parse::{In, Parser, Reason, byte, class, many, take_while1, terminated, within};
@@ -36,18 +36,20 @@ impl<'a, P: Parser<'a>> Parser<'a> for Within<P> {
         let (start, there) = (i.position(), i.rest().len());
         let shown = self.most.saturating_add(1);
         let whole = i.is_whole() && there <= self.most;
-        let mut part = window(i, start, start.saturating_add(shown), whole);
+        let mut part = i.part(start, start.saturating_add(shown), whole);
         let parsed = self.parser.parse(&mut part);
         match parsed {
             Err(Stop::Need(_)) if there >= shown => Err(too_long(i, self.most, Reason::TooLong)),
-            // What is not shown need not be waited for.
-            Err(Stop::Need(Need::Bytes(count))) => {
-                Err(i.short(Need::bytes((shown - there).min(count.get() as usize))))
+            Err(Stop::Need(need)) => {
+                follow(i, &part);
+                Err(match need {
+                    // What is not shown need not be waited for.
+                    Need::Bytes(count) => {
+                        i.short(Need::bytes((shown - there).min(count.get() as usize)))
+                    }
+                    Need::EndOfRun => i.short_as(&part, need),
+                })
             }
-            Err(Stop::Need(Need::EndOfRun)) => Err(match part.run_cut_short() {
-                Some(set) => i.short_of_run(set),
-                None => i.short(Need::EndOfRun),
-            }),
             Ok(_) if part.position() - start > self.most => {
                 Err(too_long(i, self.most, Reason::TooLong))
             }
@@ -130,7 +132,7 @@ where
         let bytes = self.bytes.parse(i)?;
         let end = i.position();
         let start = end - bytes.len();
-        let mut part = window(i, start, end, true);
+        let mut part = i.part(start, end, true);
         let parsed = self.value.parse(&mut part);
         let committed = part.committed() > start;
         match parsed {
@@ -149,13 +151,6 @@ where
             }
         }
     }
-}
-
-/// The input from `start` on, of which only what is before `end` is shown.
-#[inline(always)]
-fn window<'a>(i: &In<'a>, start: usize, end: usize, whole: bool) -> In<'a> {
-    let shown = &i.buffer()[..end.min(i.buffer().len())];
-    explanation::noting(In::starting(shown, start, whole, Level::best()))
 }
 
 /// Goes on to where `part` is, and commits where it did.

@@ -327,3 +327,29 @@ fn the_three_outcomes() {
     ));
     assert!(matches!(run(line(), In::partial(b"x")), Outcome::Failed(why) if why.at == 0));
 }
+
+#[test]
+fn a_label_stands_for_what_could_come_first() {
+    let word = take_while1(&LOWER).label("a word");
+    let pair = (byte(b'<'), word, byte(b'>')).label("a tag");
+    let either = choice((pair, word.map(|w| (b' ', w, b' '))));
+    assert_eq!(
+        headline(either, b"1"),
+        "1:1: expected a tag or a word, found '1'"
+    );
+    // What has begun says itself what is missing.
+    assert_eq!(headline(either, b"<1"), "1:2: expected a word, found '1'");
+    assert_eq!(headline(either, b"<a"), "1:3: expected '>', found the end");
+}
+
+#[test]
+fn what_is_nested_in_its_kind_says_so_once() {
+    let nested = byte(b'x')
+        .context("a list")
+        .context("a list")
+        .context("a file");
+    assert_eq!(
+        headline(nested, b"y"),
+        "1:1: expected 'x' in a list in a file, found 'y'"
+    );
+}

@@ -167,3 +167,23 @@ proptest! {
         prop_assert_eq!(whole(float::<f64>(), text.as_bytes()).map(f64::to_bits), Some(number.to_bits()));
     }
 }
+
+#[test]
+fn a_float_that_is_too_long_is_refused_wherever_its_end_is() {
+    for digits in [1022, 1023, 1024, 1025, 1026, 3000] {
+        for tail in ["", ".5", ".", "e5", "e+5", "e+", ".5e-5", "E-"] {
+            let text = "1".repeat(digits) + tail + " ";
+            let taken = scientific().parse(&mut In::whole(text.as_bytes()));
+            match taken {
+                Ok(taken) => assert!(taken.len() <= 1024, "{digits} {tail}"),
+                Err(stop) => {
+                    assert!(text.len() > 1024, "{digits} {tail}");
+                    assert_eq!(
+                        (stop.at(), stop.reason()),
+                        (Some(1024), Some(Reason::TooLong))
+                    );
+                }
+            }
+        }
+    }
+}

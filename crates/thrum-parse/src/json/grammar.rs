@@ -183,13 +183,7 @@ fn literal<const N: usize>(
     text: &'static [u8; N],
     event: Event<'static>,
 ) -> Parsed<Event<'static>> {
-    let parsed = tag(text).value(event).must(Unexpected).parse(i);
-    if parsed.is_err() {
-        let there = i.rest().len().min(N);
-        examined(there);
-        i.expected(i.position() + there, || Expected::Tag(text));
-    }
-    parsed
+    tag(text).value(event).must(Unexpected).parse(i)
 }
 
 /// begin-array, begin-object (2)

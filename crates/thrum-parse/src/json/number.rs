@@ -2,6 +2,7 @@
 
 use super::Fault::{BadNumber, NumberTooLarge, NumberTooLong};
 use super::grammar::wrong;
+use crate::class::DIGIT;
 use crate::explanation::Expected;
 use crate::stop::{Need, Parsed, Stop};
 use crate::{ByteSet, In, Parser, take_while1};
@@ -33,7 +34,7 @@ impl Number {
 }
 
 /// All that a number is made of.
-static NUMBER: ByteSet = ByteSet::new().range(b'0', b'9').with(b"+-.eE");
+static NUMBER: ByteSet = DIGIT.with(b"+-.eE");
 
 /// number = [ minus ] int [ frac ] [ exp ] (6)
 #[inline(always)]

@@ -2,13 +2,12 @@
 
 use super::time::Time;
 use super::{Entry, FIELD_BYTES};
+use crate::class::NOT_LF;
 use crate::stop::Parsed;
 use crate::{ByteSet, In, Parser, Reason, byte, decimal, satisfy, tag, take_while, take_while1};
 
 static FIELD: ByteSet = ByteSet::new().with(b" \n").not();
 static QUOTED: ByteSet = ByteSet::new().with(b"\"\\\n").not();
-/// All that a line is made of.
-static LINE: ByteSet = ByteSet::new().with(b"\n").not();
 
 /// A line and its end, which may be the end of the input: a parser, see [`Parser`].
 ///
@@ -44,7 +43,7 @@ pub fn entry<'a>(i: &mut In<'a>) -> Parsed<Entry<'a>> {
         user_agent = present(Quoted.context("a user agent").parse(i)?);
         if i.next_byte() == Some(b' ') {
             i.consume(1);
-            let rest = take_while(&LINE).up_to(FIELD_BYTES, Reason::TooLong);
+            let rest = take_while(&NOT_LF).up_to(FIELD_BYTES, Reason::TooLong);
             more = rest.parse(i)?.trim_ascii_end();
         }
     }
@@ -102,7 +101,7 @@ impl<'a> Parser<'a> for Quoted {
             if i.next_byte() != Some(b'\\') {
                 break;
             }
-            (byte(b'\\'), satisfy(&LINE)).parse(i)?;
+            (byte(b'\\'), satisfy(&NOT_LF)).parse(i)?;
         }
         let text = i.slice_from(start);
         byte(b'"').parse(i)?;

@@ -5,20 +5,19 @@ use std::str;
 
 use super::UriError::{BadByte, BadEscape, BadHost, BadPort, NoScheme};
 use super::{Authority, Host, RequestTarget, URI_BYTES, UriReference};
+use crate::class::{ALPHA, ALPHANUMERIC, HEXDIG};
 use crate::stop::{Parsed, Stop};
-use crate::{ByteSet, In, Parser, Reason, byte, decimal, opt, peek, satisfy, take_while};
+use crate::{
+    ByteSet, In, Parser, Reason, byte, decimal, opt, peek, peek_byte, satisfy, take_while,
+};
 
-const ALPHA: ByteSet = ByteSet::new().range(b'a', b'z').range(b'A', b'Z');
-const DIGITS: ByteSet = ByteSet::new().range(b'0', b'9');
 /// unreserved / sub-delims, which stand for themselves everywhere
-const PLAIN: ByteSet = ALPHA.or(&DIGITS).with(b"-._~").with(b"!$&'()*+,;=");
+const PLAIN: ByteSet = ALPHANUMERIC.with(b"-._~").with(b"!$&'()*+,;=");
 
-static LETTER: ByteSet = ALPHA;
-static SCHEME: ByteSet = ALPHA.or(&DIGITS).with(b"+-.");
-static HEXDIG: ByteSet = DIGITS.range(b'a', b'f').range(b'A', b'F');
+static SCHEME: ByteSet = ALPHANUMERIC.with(b"+-.");
 static REG_NAME: ByteSet = PLAIN;
 static USERINFO: ByteSet = PLAIN.with(b":");
-static ADDRESS: ByteSet = DIGITS.range(b'a', b'f').range(b'A', b'F').with(b":.");
+static ADDRESS: ByteSet = HEXDIG.with(b":.");
 static PATH: ByteSet = PLAIN.with(b":@/");
 static QUERY: ByteSet = PLAIN.with(b":@/?");
 static FIRST_SEGMENT: ByteSet = PLAIN.with(b"@%");
@@ -80,7 +79,7 @@ pub fn authority<'a>(i: &mut In<'a>) -> Parsed<Authority<'a>> {
 /// As [`uri()`].
 pub fn host_and_port<'a>(i: &mut In<'a>) -> Parsed<Authority<'a>> {
     let host = host.context("a host").parse(i)?;
-    let port = match i.next_byte() {
+    let port = match opt(peek_byte()).parse(i)? {
         Some(b':') => port.context("a port").parse(i)?,
         _ => None,
     };
@@ -112,7 +111,7 @@ pub(super) fn absolute_form<'a>(i: &mut In<'a>) -> Parsed<RequestTarget<'a>> {
 /// scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." ), and its colon (3.1)
 fn scheme<'a>(i: &mut In<'a>) -> Parsed<&'a str> {
     let rest = take_while(&SCHEME).up_to(URI_BYTES, Reason::TooLong);
-    let scheme = (satisfy(&LETTER), rest).recognize().parse(i)?;
+    let scheme = (satisfy(&ALPHA), rest).recognize().parse(i)?;
     byte(b':').parse(i)?;
     Ok(ascii(scheme))
 }
@@ -180,7 +179,7 @@ const ADDRESS_BYTES: usize = 45;
 /// ":" port, which may be empty (3.2.3)
 fn port(i: &mut In<'_>) -> Parsed<Option<u16>> {
     byte(b':').parse(i)?;
-    match i.next_byte() {
+    match opt(peek_byte()).parse(i)? {
         Some(b'0'..=b'9') => decimal::<u16>().must(BadPort).map(Some).parse(i),
         _ => Ok(None),
     }

@@ -2,6 +2,7 @@
 
 use super::UriError::*;
 use super::*;
+use crate::{In, Parsed, Stop};
 use proptest::prelude::*;
 
 #[test]
@@ -387,5 +388,25 @@ proptest! {
     fn no_input_panics(bytes in prop::collection::vec(any::<u8>(), 0..40), text in "([./]|\\PC){0,20}") {
         let _ = (request_target(b"GET", &bytes), request_target(b"CONNECT", &bytes), parse_host(&bytes));
         let _ = (decode(&bytes), normalize_path(&text), query_pairs(&text, 3).count(), parse_reference(&text));
+    }
+}
+
+proptest! {
+    /// What a grammar answers to the beginning of an input, it stands by when the rest has come.
+    #[test]
+    fn an_answer_stands(text in "(a:)?(//)?(u@)?(\\[::1\\]|h|1.2.3.4)?(:[0-9]{0,2})?(/%41)?(\\?q)?(#f)? ?") {
+        fn stands<T: PartialEq + fmt::Debug>(text: &str, grammar: fn(&mut In<'_>) -> Parsed<T>) {
+            let whole = grammar(&mut In::whole(text.as_bytes()));
+            for end in 0..=text.len() {
+                match grammar(&mut In::partial(&text.as_bytes()[..end])) {
+                    Err(Stop::Need(_)) => {}
+                    answer => assert_eq!(answer, whole, "{text} at {end}"),
+                }
+            }
+        }
+        stands(&text, |i| uri(i).map(|uri| uri.to_string()));
+        stands(&text, |i| uri_reference(i).map(|uri| uri.to_string()));
+        stands(&text, |i| authority(i).map(|authority| authority.to_string()));
+        stands(&text, |i| host_and_port(i).map(|authority| authority.to_string()));
     }
 }

@@ -1,7 +1,7 @@
 //! Values that a parser finds in bytes.
 
 use bytes::{Buf, Bytes, BytesMut};
-use thrum_parse::{Parser, Resume, Stop, explain};
+use thrum_parse::{Parser, Reason, Resume, Stop, explain};
 
 use super::split::put_back;
 use crate::{Cause, Error, Input, Result, Stage, Step};
@@ -12,7 +12,7 @@ const STEP: usize = 256;
 /// The values that `parser` finds in the bytes that come, one behind the other, until they end.
 ///
 /// Values that lie within one piece are parsed where they are. What follows the last value, if whoever reads stops there,
-/// is left over for the next reader. The parser is run as [`Resume`] does it: with commits and at most twice over each byte.
+/// is left over for the next reader. The parser is run as [`Resume::value`] does it.
 ///
 /// Buffer: one value, at most `limit` bytes.
 ///
@@ -104,21 +104,8 @@ where
         } else {
             &self.start
         };
-        let parsed = self.resume.parse(
-            bytes,
-            eof,
-            self.limit,
-            #[inline(always)]
-            |i| parser.parse(i),
-        );
-        match parsed {
-            Ok(Some((_, 0))) => Err(self.failed(Cause::Malformed(format!(
-                "byte {}: the parser takes nothing",
-                self.behind
-            )))),
-            Ok(found) => Ok(found),
-            Err(stop) => Err(self.failed(self.explained(stop, bytes))),
-        }
+        let parsed = self.resume.value(bytes, eof, self.limit, parser);
+        parsed.map_err(|stop| self.failed(self.explained(stop, bytes)))
     }
 
     fn explained(&self, stop: Stop, bytes: &[u8]) -> Cause {
@@ -130,10 +117,11 @@ where
             shown,
         ) {
             Some(said) if said.stop == stop => Cause::Malformed(format!("byte {at}: {said}")),
-            _ => Cause::TooLong {
+            _ if stop.reason() == Some(Reason::TooLong) => Cause::TooLong {
                 limit: self.limit as u64,
                 unit: "bytes",
             },
+            _ => Cause::Malformed(format!("byte {at}: the parser takes nothing")),
         }
     }
 

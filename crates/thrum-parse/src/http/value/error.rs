@@ -55,8 +55,6 @@ faults! {
     BadToken = "this is not a token",
     /// A quoted string holds a control character, or a quote is required here.
     BadQuotedString = "a quoted string is malformed",
-    /// A comment holds a control character, or others too deep inside it.
-    BadComment = "a comment is malformed",
     /// A parameter is not `name=value`.
     BadParameter = "a parameter is not name=value",
     /// A parameter comes twice.
