@@ -29,6 +29,11 @@ impl<S: Source> Source for Named<S> {
         next.map_err(|error: Error| error.in_stage(self.name.clone()))
     }
 
+    fn ready(&mut self) -> Result<Step<S::Item>> {
+        let ready = self.inner.ready();
+        ready.map_err(|error| error.in_stage(self.name.clone()))
+    }
+
     async fn close(self) -> Result<()> {
         let closed = self.inner.close().await;
         closed.map_err(|error| error.in_stage(self.name.clone()))

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::{Result, Sink, Source, run};
+use crate::{Result, Sink, Source, Step, run};
 
 /// A source that is read by one sink after the other. What a sink leaves over, the next one gets.
 ///
@@ -70,15 +70,26 @@ impl<S: Source> Source for Resumable<S> {
     type Item = S::Item;
 
     async fn next(&mut self) -> Result<Option<S::Item>> {
-        if let Some(item) = self.leftover.pop_front() {
-            return Ok(Some(item));
-        }
-        if self.ended {
-            return Ok(None);
+        match self.ready()? {
+            Step::Item(item) => return Ok(Some(item)),
+            Step::Done => return Ok(None),
+            Step::Need => {}
         }
         let next = self.source.next().await;
         self.ended = !matches!(next, Ok(Some(_)));
         next
+    }
+
+    fn ready(&mut self) -> Result<Step<S::Item>> {
+        if let Some(item) = self.leftover.pop_front() {
+            return Ok(Step::Item(item));
+        }
+        if self.ended {
+            return Ok(Step::Done);
+        }
+        let ready = self.source.ready();
+        self.ended = matches!(ready, Ok(Step::Done) | Err(_));
+        ready
     }
 
     async fn close(self) -> Result<()> {

@@ -4,7 +4,7 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
-use crate::{Result, Sink, Source};
+use crate::{Result, Sink, Source, Step};
 
 /// Runs until the source has ended or the sink has enough, then closes both.
 pub(crate) async fn run<S, K>(mut source: S, mut sink: K) -> Result<K::Output>
@@ -23,21 +23,33 @@ where
     K: Sink<S::Item>,
 {
     while sink.wants().await? {
-        let mut next = pin!(source.next());
-        let next = match poll_fn(|cx| Poll::Ready(next.as_mut().poll(cx))).await {
-            Poll::Ready(next) => next,
-            Poll::Pending => {
-                // What the sink has gathered is not to wait for what may be long in coming.
-                sink.flush().await?;
-                next.await
-            }
+        let next = match source.ready()? {
+            Step::Item(item) => Some(item),
+            Step::Done => None,
+            Step::Need => wait(source, sink).await?,
         };
-        match next? {
+        match next {
             Some(item) => sink.push(item).await?,
             None => return Ok(false),
         }
     }
     Ok(true)
+}
+
+/// Waits for the next item. What the sink has gathered is not to wait for what may be long in coming.
+async fn wait<S, K>(source: &mut S, sink: &mut K) -> Result<Option<S::Item>>
+where
+    S: Source,
+    K: Sink<S::Item>,
+{
+    let mut next = pin!(source.next());
+    match poll_fn(|cx| Poll::Ready(next.as_mut().poll(cx))).await {
+        Poll::Ready(next) => next,
+        Poll::Pending => {
+            sink.flush().await?;
+            next.await
+        }
+    }
 }
 
 /// Ends a sink that was fed, and its source by `closing` it. The first error is the one that is told.

@@ -70,7 +70,7 @@ pub use self::zip::Zip;
 use crate::adapt::{self, IntoReader};
 pub use crate::adapt::{FromStream, stream};
 use crate::stage::Pipe;
-use crate::{Named, Result, Resumable, Sink, Stage, run};
+use crate::{Named, Result, Resumable, Sink, Stage, Step, run};
 
 /// Something that gives one item after the other.
 ///
@@ -85,6 +85,16 @@ pub trait Source: Send {
     /// # Errors
     /// Whatever keeps it from giving one. It has ended then, and is not to be asked again.
     fn next(&mut self) -> impl Future<Output = Result<Option<Self::Item>>> + Send;
+
+    /// The next item if it is at hand, and nobody has to be asked or waited for: what is left of a piece that came before.
+    /// [`Step::Need`], the default, says that only [`next`](Source::next) can tell. It is what makes many small items of a
+    /// large one cheap.
+    ///
+    /// # Errors
+    /// As [`next`](Source::next).
+    fn ready(&mut self) -> Result<Step<Self::Item>> {
+        Ok(Step::Need)
+    }
 
     /// Ends it: what it holds is released and waited for. Called once, after the end, after an error, or while there
     /// would be more. By default there is nothing to do that dropping it does not.
@@ -477,5 +487,9 @@ impl<S: Source> Source for &mut S {
 
     fn next(&mut self) -> impl Future<Output = Result<Option<S::Item>>> + Send {
         (**self).next()
+    }
+
+    fn ready(&mut self) -> Result<Step<S::Item>> {
+        (**self).ready()
     }
 }

@@ -35,13 +35,26 @@ impl<S: Source, T: Stage<S::Item>> Source for Pipe<S, T> {
 
     async fn next(&mut self) -> Result<Option<T::Item>> {
         loop {
-            match self.stage.step(&mut self.input)? {
+            match self.ready()? {
                 Step::Item(item) => return Ok(Some(item)),
                 Step::Done => return Ok(None),
                 Step::Need => match self.source.next().await? {
                     Some(item) => self.input.give(item),
                     None => self.input.end(),
                 },
+            }
+        }
+    }
+
+    fn ready(&mut self) -> Result<Step<T::Item>> {
+        loop {
+            match self.stage.step(&mut self.input)? {
+                Step::Need => match self.source.ready()? {
+                    Step::Item(item) => self.input.give(item),
+                    Step::Done => self.input.end(),
+                    Step::Need => return Ok(Step::Need),
+                },
+                other => return Ok(other),
             }
         }
     }
