@@ -2,7 +2,6 @@
 
 use futures_io::AsyncWrite;
 use futures_lite::AsyncWriteExt;
-use futures_lite::io::BufWriter;
 
 use crate::{Error, Result, Sink};
 
@@ -17,7 +16,8 @@ pub(super) const GATHER: usize = 16 * 1024;
 /// Buffer: 16 KiB and one item.
 pub fn writer<W: AsyncWrite + Send + Unpin>(writer: W) -> Writer<W> {
     Writer {
-        writer: BufWriter::with_capacity(GATHER, writer),
+        writer,
+        gathered: Vec::new(),
         written: 0,
         keep_open: false,
     }
@@ -25,13 +25,15 @@ pub fn writer<W: AsyncWrite + Send + Unpin>(writer: W) -> Writer<W> {
 
 /// See [`writer`].
 #[derive(Debug)]
-pub struct Writer<W: AsyncWrite> {
-    writer: BufWriter<W>,
+pub struct Writer<W> {
+    writer: W,
+    /// It grows with what is gathered: many connections with little to say cost little.
+    gathered: Vec<u8>,
     written: u64,
     keep_open: bool,
 }
 
-impl<W: AsyncWrite> Writer<W> {
+impl<W> Writer<W> {
     /// Has the close only write what was gathered, and not close the writer: it is to be written to again.
     ///
     /// ```
@@ -58,15 +60,25 @@ impl<W: AsyncWrite + Send + Unpin, I: AsRef<[u8]> + Send> Sink<I> for Writer<W> 
     type Output = u64;
 
     async fn push(&mut self, item: I) -> Result<()> {
-        self.written += item.as_ref().len() as u64;
+        let length = item.as_ref().len();
+        self.written += length as u64;
+        if self.gathered.len() + length > GATHER {
+            self.write_gathered().await?;
+        }
+        if length < GATHER {
+            self.gathered.extend_from_slice(item.as_ref());
+            return Ok(());
+        }
         self.writer.write_all(item.as_ref()).await.map_err(failed)
     }
 
     async fn flush(&mut self) -> Result<()> {
+        self.write_gathered().await?;
         self.writer.flush().await.map_err(failed)
     }
 
     async fn close(mut self) -> Result<u64> {
+        self.write_gathered().await?;
         let closed = if self.keep_open {
             self.writer.flush().await
         } else {
@@ -74,6 +86,17 @@ impl<W: AsyncWrite + Send + Unpin, I: AsRef<[u8]> + Send> Sink<I> for Writer<W> 
         };
         closed.map_err(failed)?;
         Ok(self.written)
+    }
+}
+
+impl<W: AsyncWrite + Unpin> Writer<W> {
+    async fn write_gathered(&mut self) -> Result<()> {
+        if !self.gathered.is_empty() {
+            let written = self.writer.write_all(&self.gathered).await;
+            self.gathered.clear();
+            written.map_err(failed)?;
+        }
+        Ok(())
     }
 }
 

@@ -1,21 +1,29 @@
 //! Bytes from whatever can be read.
 
-use bytes::{Bytes, BytesMut};
+use std::mem;
+
+use bytes::Bytes;
 use futures_io::AsyncRead;
 use futures_lite::AsyncReadExt;
 
+use super::buffers::Buffers;
 use crate::{Error, Result, Source};
 
-/// How much is asked for at a time, unless told otherwise.
+/// How much is asked for at a time at most, unless told otherwise.
 const CHUNK: usize = 16 * 1024;
+
+/// How much is asked for at first.
+const FIRST: usize = 1024;
 
 /// Bytes from whatever can be read: sockets, pipes, files, slices. They come in the pieces that the reads give.
 ///
-/// Buffer: at most 16 KiB, see [`Reader::chunk`].
+/// Buffer: at most 16 KiB, see [`Reader::chunk`]. It starts with 1 KiB and grows when that is filled, so that many
+/// connections with little to say cost little.
 pub fn reader<R: AsyncRead + Send + Unpin>(reader: R) -> Reader<R> {
     Reader {
         reader,
-        buffer: BytesMut::new(),
+        buffers: Buffers::new(FIRST),
+        buffer: Vec::new(),
         chunk: CHUNK,
         ended: false,
     }
@@ -25,8 +33,9 @@ pub fn reader<R: AsyncRead + Send + Unpin>(reader: R) -> Reader<R> {
 #[derive(Debug)]
 pub struct Reader<R> {
     reader: R,
-    /// Bytes to read into. What was read is split off its front, so that only as much is cleared as is read.
-    buffer: BytesMut,
+    buffers: Buffers,
+    /// What is read into, if it has been taken.
+    buffer: Vec<u8>,
     chunk: usize,
     /// There are readers that have more after their end, such as a terminal.
     ended: bool,
@@ -36,6 +45,7 @@ impl<R> Reader<R> {
     /// At most `bytes` in a piece, and at least one. Default: 16 KiB.
     pub fn chunk(mut self, bytes: usize) -> Self {
         self.chunk = bytes.max(1);
+        self.buffers = Buffers::new(self.chunk.min(FIRST));
         self
     }
 }
@@ -47,9 +57,8 @@ impl<R: AsyncRead + Send + Unpin> Source for Reader<R> {
         if self.ended {
             return Ok(None);
         }
-        // A small rest of the last chunk would make a small read.
-        if self.buffer.len() < self.chunk.div_ceil(2) {
-            self.buffer.resize(self.chunk, 0);
+        if self.buffer.is_empty() {
+            self.buffer = self.buffers.take();
         }
         let read = self.reader.read(&mut self.buffer).await;
         match read.map_err(|error| Error::new("reader", error))? {
@@ -57,7 +66,14 @@ impl<R: AsyncRead + Send + Unpin> Source for Reader<R> {
                 self.ended = true;
                 Ok(None)
             }
-            read => Ok(Some(self.buffer.split_to(read).freeze())),
+            read => {
+                let size = self.buffer.len();
+                let piece = self.buffers.lend(mem::take(&mut self.buffer), read);
+                if read == size && size < self.chunk {
+                    self.buffers = Buffers::new(size.saturating_mul(2).min(self.chunk));
+                }
+                Ok(Some(piece))
+            }
         }
     }
 }
