@@ -65,7 +65,8 @@ async fn main() -> ExitCode {
 async fn read_all(files: Vec<String>, read: Tally) -> (Log, Vec<String>) {
     let (mut log, mut failures) = (Log::new(), Vec::new());
     for file in files {
-        log.file(&file);
+        let name = if file == "-" { "standard input" } else { &file };
+        log.file(name);
         let done = match file.as_str() {
             "-" => match standard_input() {
                 Ok(input) => count(source::reader(input).chunk(CHUNK), &mut log, &read).await,
@@ -76,7 +77,7 @@ async fn read_all(files: Vec<String>, read: Tally) -> (Log, Vec<String>) {
         if let Err(error) = done {
             failures.push(match error.stage() {
                 "file" => error.into_cause().to_string(),
-                _ => format!("{file}: {}", error.into_cause()),
+                _ => format!("{name}: {}", error.into_cause()),
             });
         }
     }
