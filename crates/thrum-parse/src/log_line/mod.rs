@@ -136,7 +136,8 @@ impl<'a> Entries<'a> {
         let line = match memchr::memchr(b'\n', rest) {
             Some(end) => {
                 self.consumed += end + 1;
-                &rest[..end]
+                let line = &rest[..end];
+                line.strip_suffix(b"\r").unwrap_or(line)
             }
             None if self.eof || rest.len() > LINE_BYTES => {
                 self.consumed += rest.len();
@@ -144,7 +145,6 @@ impl<'a> Entries<'a> {
             }
             None => return None,
         };
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
         Some(Err(BadLine { line }))
     }
 }

@@ -161,6 +161,20 @@ fn mistakes_are_explained() {
 }
 
 #[test]
+fn a_last_line_that_ends_in_the_middle_of_its_end_is_explained() {
+    let log = format!("{COMBINED}\r");
+    let entries = Vec::from_iter(Entries::new(log.as_bytes(), true));
+    let [Err(bad)] = entries.as_slice() else {
+        panic!("{entries:?}");
+    };
+    let text = bad.to_string();
+    assert!(
+        text.contains(r#"expected "\r\n""#) && text.ends_with('^'),
+        "{text}"
+    );
+}
+
+#[test]
 fn bad_lines_are_passed_over() {
     let log = format!("{COMBINED}\nnonsense\r\n\n{COMBINED}\r\n{COMBINED}");
     let lines = |eof| {
