@@ -3,7 +3,7 @@
 use thrum_rt::CancellationToken;
 use thrum_rt::sync::channel::{self, Receiver, Sender};
 
-use super::child::Child;
+use super::task::Task;
 use crate::{Result, Source};
 
 /// A source that runs in its own task: [`Source::ahead`].
@@ -12,7 +12,7 @@ pub struct Ahead<S: Source> {
     /// What `next` of the source has answered.
     answers: Receiver<Result<Option<S::Item>>>,
     /// Gives what the close of the source gave.
-    task: Child<Result<()>>,
+    task: Task<Result<()>>,
     stop: CancellationToken,
     ended: bool,
 }
@@ -24,7 +24,7 @@ impl<S: Source<Item: 'static> + 'static> Ahead<S> {
         let stop = CancellationToken::new();
         Ahead {
             answers,
-            task: Child::spawn(read(source, sender, stop.clone())),
+            task: Task::spawn(read(source, sender, stop.clone())),
             stop,
             ended: false,
         }

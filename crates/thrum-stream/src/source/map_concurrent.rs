@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::error::Error as StdError;
 use std::future::Future;
 
-use super::child::Child;
+use super::task::Task;
 use crate::{Error, Result, Source};
 
 /// A source whose items are changed by an async function in tasks of their own: [`Source::map_concurrent`].
@@ -14,7 +14,7 @@ pub struct MapConcurrent<S, F, O> {
     change: F,
     limit: usize,
     /// The tasks of the items that were read, in their order.
-    tasks: VecDeque<Child<O>>,
+    tasks: VecDeque<Task<O>>,
     /// What the source has ended with, once it has.
     end: Option<Result<()>>,
 }
@@ -47,7 +47,7 @@ where
             thrum_rt::select! {
                 biased;
                 next = self.source.next(), if open => match next {
-                    Ok(Some(item)) => self.tasks.push_back(Child::spawn((self.change)(item))),
+                    Ok(Some(item)) => self.tasks.push_back(Task::spawn((self.change)(item))),
                     Ok(None) => self.end = Some(Ok(())),
                     // Those before it come first.
                     Err(error) => self.end = Some(Err(error)),
@@ -66,7 +66,7 @@ where
     }
 
     async fn close(self) -> Result<()> {
-        self.tasks.iter().for_each(Child::abort);
+        self.tasks.iter().for_each(Task::abort);
         for task in self.tasks {
             task.ended().await;
         }
@@ -75,7 +75,7 @@ where
 }
 
 /// What the first task gives, when there is one.
-async fn first<O>(tasks: &mut VecDeque<Child<O>>) -> Result<O> {
+async fn first<O>(tasks: &mut VecDeque<Task<O>>) -> Result<O> {
     match tasks.front_mut() {
         Some(task) => task.join("map_concurrent").await,
         None => std::future::pending().await,

@@ -3,7 +3,7 @@
 use thrum_rt::CancellationToken;
 use thrum_rt::sync::channel::{self, Receiver, Sender};
 
-use super::child::Child;
+use super::task::Task;
 use crate::{Cause, Error, Result, Sink, Source, run};
 
 /// A source whose items also go into a sink: [`Source::tee`].
@@ -23,7 +23,7 @@ struct Side<I, T, F> {
     copies: Sender<Result<Option<I>>>,
     /// Has the sink give up what it waits for.
     stop: CancellationToken,
-    task: Child<Result<T>>,
+    task: Task<Result<T>>,
     done: F,
 }
 
@@ -40,7 +40,7 @@ where
     {
         let (copies, receiver) = channel::bounded(1);
         let stop = CancellationToken::new();
-        let task = Child::spawn(feed(Copies(receiver), sink, stop.clone()));
+        let task = Task::spawn(feed(Copies(receiver), sink, stop.clone()));
         Tee {
             source,
             waiting: None,

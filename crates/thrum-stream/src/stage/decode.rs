@@ -4,6 +4,7 @@ use bytes::{Buf, Bytes};
 use bytestring::ByteString;
 use encoding_rs::{CoderResult, Decoder, DecoderResult, Encoding, ISO_2022_JP, UTF_8};
 
+use super::pieces::put_back;
 use super::prefix::Prefix;
 use crate::{Cause, Error, Input, Result, Stage, Step};
 
@@ -108,9 +109,7 @@ impl Decode {
                 head.advance(length);
                 self.used += length as u64;
             }
-            if !head.is_empty() {
-                input.put_back(head);
-            }
+            put_back(input, head);
         }
         self.decoder = Some(self.encoding.new_decoder_without_bom_handling());
         true

@@ -35,6 +35,7 @@ mod items;
 mod lines;
 mod neighbors;
 mod parse;
+mod pieces;
 mod pipe;
 #[cfg(any(
     feature = "brotli",

@@ -3,7 +3,7 @@
 use bytes::{Buf, Bytes, BytesMut};
 use thrum_parse::{Parser, Reason, Resume, Stop, explain};
 
-use super::split::put_back;
+use super::pieces::{kept, put_back};
 use crate::{Cause, Error, Input, Result, Stage, Step};
 
 /// How much of a new piece is put behind the start of a value that was in an earlier one, at first.
@@ -183,7 +183,6 @@ where
     }
 
     fn rest(&mut self) -> Vec<Bytes> {
-        let start = self.start.split().freeze();
-        Vec::from_iter(Some(start).filter(|start| !start.is_empty()))
+        kept(&mut self.start)
     }
 }

@@ -2,6 +2,7 @@
 
 use bytes::{Bytes, BytesMut};
 
+use super::pieces::kept;
 use crate::Input;
 
 /// The first bytes, for as long as too few of them have come.
@@ -31,7 +32,6 @@ impl Prefix {
 
     /// What was gathered and not given.
     pub(super) fn rest(&mut self) -> Vec<Bytes> {
-        let rest = self.0.split().freeze();
-        Vec::from_iter(Some(rest).filter(|rest| !rest.is_empty()))
+        kept(&mut self.0)
     }
 }

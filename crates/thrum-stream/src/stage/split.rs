@@ -3,6 +3,7 @@
 use bytes::{Buf, Bytes, BytesMut};
 
 use super::Tally;
+use super::pieces::{kept, put_back};
 use crate::{Error, Input, Result, Stage, Step};
 
 /// What is between the bytes `at`, which are dropped. What follows the last one comes too, unless it is empty.
@@ -198,15 +199,7 @@ impl Parts {
     }
 
     pub(super) fn rest(&mut self) -> Vec<Bytes> {
-        let start = self.start.split().freeze();
-        Vec::from_iter(Some(start).filter(|start| !start.is_empty()))
-    }
-}
-
-/// Puts back what is left of a piece, if anything is.
-pub(super) fn put_back(input: &mut Input<Bytes>, piece: Bytes) {
-    if !piece.is_empty() {
-        input.put_back(piece);
+        kept(&mut self.start)
     }
 }
 
@@ -255,7 +248,6 @@ impl Stage<Bytes> for Chunks {
     }
 
     fn rest(&mut self) -> Vec<Bytes> {
-        let start = self.start.split().freeze();
-        Vec::from_iter(Some(start).filter(|start| !start.is_empty()))
+        kept(&mut self.start)
     }
 }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::split::put_back;
+use super::pieces::put_back;
 use crate::{Cause, Error, Input, Result, Stage, Step};
 
 /// The first `count` bytes, or fewer if the input ends before, unless they are to be [exactly](TakeBytes::exactly) so many.

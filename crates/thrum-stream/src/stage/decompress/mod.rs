@@ -23,6 +23,7 @@ use std::fmt;
 use bytes::{Buf, Bytes};
 
 use super::coding::{Decoder, Room};
+use super::pieces::put_back;
 use super::prefix::Prefix;
 use crate::{Cause, Error, Input, Result, Stage, Step};
 
@@ -187,9 +188,7 @@ impl Decompress {
                 return Err(Error::new("decompress::auto", Cause::Malformed(why)));
             }
         };
-        if !head.is_empty() {
-            input.put_back(head);
-        }
+        put_back(input, head);
         Ok(true)
     }
 
@@ -224,9 +223,7 @@ impl Decompress {
                 continue;
             }
             let made = self.decode(format, &mut piece)?;
-            if !piece.is_empty() {
-                input.put_back(piece);
-            }
+            put_back(input, piece);
             if made > 0 {
                 return Ok(Step::Item(self.room.take(made)));
             }

@@ -9,16 +9,16 @@ use crate::{Error, Result};
 
 /// A task that is aborted when this is dropped.
 #[derive(Debug)]
-pub(super) struct Child<T>(JoinHandle<T>);
+pub(super) struct Task<T>(JoinHandle<T>);
 
-impl<T> Child<T> {
+impl<T> Task<T> {
     #[track_caller]
     pub(super) fn spawn<F>(future: F) -> Self
     where
         F: Future<Output = T> + Send + 'static,
         T: Send + 'static,
     {
-        Child(thrum_rt::spawn(future))
+        Task(thrum_rt::spawn(future))
     }
 
     /// Waits for its output. A panic of the task goes on here, as if there were no task.
@@ -46,7 +46,7 @@ impl<T> Child<T> {
     }
 }
 
-impl<T> Drop for Child<T> {
+impl<T> Drop for Task<T> {
     fn drop(&mut self) {
         self.abort();
     }
