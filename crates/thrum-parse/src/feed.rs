@@ -32,8 +32,8 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// For values of at most `limit` bytes, those included that show where a value ends. What is pushed beyond that is held as well, so take the values off before
-    /// pushing more.
+    /// For values of at most `limit` bytes, those included that show where a value ends. What is pushed beyond that is
+    /// held as well, so take the values off before pushing more.
     pub fn new(limit: usize) -> Self {
         Feed {
             buffer: Vec::new(),

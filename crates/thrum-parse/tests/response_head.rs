@@ -2,13 +2,15 @@
 //! difference.
 
 use proptest::prelude::*;
-use thrum_parse::Level;
 use thrum_parse::http::{
     HeadError, HeadLimits, HeadParser, ResponseHead, Status, Version, explain_head,
 };
 
 mod heads;
-use heads::{damaged_and_cut, every_split_gives_the_same, fed, fields};
+use heads::{
+    damaged_and_cut, every_split_gives_the_same, fields, is_taken_at_every_level,
+    is_the_same_in_pieces,
+};
 
 fn whole(bytes: &[u8]) -> (Result<Status, HeadError>, ResponseHead) {
     heads::whole(bytes)
@@ -285,24 +287,13 @@ proptest! {
         let mut storage = [httparse::EMPTY_HEADER; 100];
         let theirs = httparse::Response::new(&mut storage).parse(&bytes);
         prop_assert_eq!(theirs, Ok(httparse::Status::Complete(bytes.len())));
-        let expected = whole(&bytes);
-        prop_assert_eq!(expected.0, Ok(Status::Complete { consumed: bytes.len() }));
-        for level in Level::all() {
-            let mut head = ResponseHead::new();
-            let result = HeadParser::at_level(HeadLimits::default(), level).parse(&bytes, true, &mut head);
-            prop_assert_eq!(&(result, head), &expected, "{:?}", level);
-        }
+        is_taken_at_every_level::<ResponseHead>(&bytes)?;
     }
 
     /// However the bytes are split, the answer is that for the whole: value, error, and how much was consumed.
     #[test]
     fn splits_make_no_difference((bytes, ends) in damaged_and_cut(heads())) {
-        let expected = whole(&bytes);
-        let (result, head) = fed::<ResponseHead>(&bytes, ends);
-        prop_assert_eq!(result, expected.0);
-        if matches!(result, Ok(Status::Complete { .. })) {
-            prop_assert_eq!(head, expected.1);
-        }
+        is_the_same_in_pieces::<ResponseHead>(&bytes, ends)?;
     }
 
     /// What we take, httparse takes, and with the same parts. (It takes more: bare LF, for one.)

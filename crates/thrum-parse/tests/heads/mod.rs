@@ -1,6 +1,7 @@
 //! What the tests of all kinds of heads do with them.
 
 use proptest::prelude::*;
+use thrum_parse::Level;
 use thrum_parse::http::{Head, HeadError, HeadLimits, HeadParser, Status};
 
 /// A head parsed whole, with nothing to come.
@@ -43,6 +44,37 @@ where
         same(fed(bytes, [end]), &format!("split at {end}:"));
     }
     same(fed(bytes, 0..bytes.len()), "byte by byte:");
+}
+
+/// That a head is taken whole, and the same by whatever instructions read it.
+pub(crate) fn is_taken_at_every_level<H>(bytes: &[u8]) -> Result<(), TestCaseError>
+where
+    H: Head + PartialEq + std::fmt::Debug,
+{
+    let expected = whole::<H>(bytes);
+    let consumed = bytes.len();
+    prop_assert_eq!(expected.0, Ok(Status::Complete { consumed }));
+    for level in Level::all() {
+        let mut head = H::default();
+        let mut parser = HeadParser::at_level(HeadLimits::default(), level);
+        let result = parser.parse(bytes, true, &mut head);
+        prop_assert_eq!(&(result, head), &expected, "{:?}", level);
+    }
+    Ok(())
+}
+
+/// That the answer to bytes in pieces is that for the whole: value, error, and how much was consumed.
+pub(crate) fn is_the_same_in_pieces<H>(bytes: &[u8], ends: Vec<usize>) -> Result<(), TestCaseError>
+where
+    H: Head + PartialEq + std::fmt::Debug,
+{
+    let expected = whole::<H>(bytes);
+    let (result, head) = fed::<H>(bytes, ends);
+    prop_assert_eq!(result, expected.0);
+    if matches!(result, Ok(Status::Complete { .. })) {
+        prop_assert_eq!(head, expected.1);
+    }
+    Ok(())
 }
 
 /// These heads with a byte or two changed, and where to cut them.
