@@ -291,12 +291,14 @@ where
         {
             upload.continue_if_held(&mut self.transport);
         }
-        // Whether a body that a 100 was owed for comes or not, nobody can tell.
-        let owes_continue = upload.as_ref().is_some_and(|upload| upload.owes_continue());
+        // Whether a body that a 100 was owed for comes or not, nobody can tell; nor where one that broke off ends.
+        let lost = upload
+            .as_ref()
+            .is_some_and(|upload| upload.owes_continue() || upload.is_broken());
         let keep_alive = keep_alive
             && !failed
             && !last
-            && !owes_continue
+            && !lost
             && ending != Ending::Close
             && !parts.headers.get_all(CONNECTION).iter().any(says_close)
             && !self.transport.open.is_ending();
