@@ -40,7 +40,9 @@ pub(crate) fn cases() -> Vec<Case> {
         case("HTTPS for HTTP", "RFC 9112, 2.3", line("GET / HTTPS/1.1"), &["400 Head(BadVersion)"]),
         case("XHTTP for HTTP", "RFC 9112, 2.3", line("GET / XHTTP/1.1"), &["400 Head(BadVersion)"]),
         case("a slash more", "RFC 9112, 2.3", line("GET / HTTP//1.1"), &["400 Head(BadVersion)"]),
-        case("the preface of HTTP/2", "RFC 9113, 3.4: refused by who does not speak it", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", &["505 Head(UnsupportedVersion)"]),
+        // The preface of HTTP/2 itself is for that part of the server; what is nearly it is HTTP/1.1, and wrong.
+        case("the preface of HTTP/2 with a field", "RFC 9113, 3.4", "PRI * HTTP/2.0\r\nHost: a\r\n\r\nSM\r\n\r\n", &["505 Head(UnsupportedVersion)"]),
+        case("the preface of HTTP/2 with a letter that differs", "RFC 9113, 3.4", "PRI * HTTP/2.0\r\n\r\nSN\r\n\r\n", &["505 Head(UnsupportedVersion)"]),
         case("the preface of HTTP/2 with another version", "RFC 9113, 3.4", "PRI * HTTP/1.1\r\n\r\nSM\r\n\r\n", &["400 BadTarget"]),
         case("the preface of HTTP/2 behind a request", "RFC 9113, 3.4", format!("{}PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", next("/a")), &["GET /a", "505 Head(UnsupportedVersion)"]),
     ]
