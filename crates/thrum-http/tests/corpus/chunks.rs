@@ -75,7 +75,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case("an extension of two semicolons", "RFC 9112, 7.1.1", chunked("5;;a\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
         case("an extension without a name", "RFC 9112, 7.1.1", chunked("5;=b\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
         case("an extension without a value", "RFC 9112, 7.1.1", chunked("5;a=\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
-        case("an extension with an open quote", "CVE-2026-2332 (Jetty): quotes that span lines", chunked("5;a=\"\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
+        case("an extension with an open quote", "CVE-2026-2332 (Jetty), CVE-2026-24880 (Tomcat): quotes that span lines", chunked("5;a=\"\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
         case("an extension with a quoted line end", "CVE-2026-2332 (Jetty), CVE-2026-33870 (Netty)", chunked("5;a=\"\r\nhello\r\n0\r\n\r\n\"\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
         case("an extension with a quoted LF", "Funky chunks", chunked("5;a=\"\n\"\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadEnd))"]),
         case("an extension with an escaped CR", "RFC 9110, 5.6.4", chunked("5;a=\"\\\r\n\"\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
@@ -101,11 +101,11 @@ pub(crate) fn cases() -> Vec<Case> {
         case("LF CR behind the data", "RFC 9112, 2.2", chunked("5\r\nhello\n\r0\r\n\r\n"), &["400 Malformed(Chunk(BadEnd))"]),
         case("space behind the data", "RFC 9112, 7.1", chunked("5\r\nhello \r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadEnd))"]),
 
-        // The last chunk and the trailers: parsed by the grammar of fields, and dropped (RFC 9110, 6.5).
-        case("a trailer", "RFC 9112, 7.1.2", chunked("5\r\nhello\r\n0\r\nX: 1\r\n\r\n"), &["POST / \"hello\""]),
-        case("trailers that would frame", "RFC 9110, 6.5.1: never merged", chunked("0\r\nA: b\r\nContent-Length: 9\r\nTransfer-Encoding: x\r\nHost: c\r\n\r\n"), &["POST /"]),
-        case("a trailer that looks like a request", "CVE-2023-40175 (Puma ended before it); HTTP Garden: Puma", chunked("0\r\nX:POST / HTTP/1.1\r\n\r\n"), &["POST /"]),
-        case("a request behind trailers", "CVE-2025-53643 (aiohttp left trailers unread)", chunked(format!("0\r\nA: b\r\n\r\n{}", next("/own"))), &["POST /", "GET /own"]),
+        // The last chunk and the trailers: parsed by the grammar of fields, and kept apart from the head (RFC 9110, 6.5).
+        case("a trailer", "RFC 9112, 7.1.2", chunked("5\r\nhello\r\n0\r\nX: 1\r\n\r\n"), &["POST / \"hello[x: 1]\""]),
+        case("trailers that would frame", "RFC 9110, 6.5.1: left out", chunked("0\r\nA: b\r\nContent-Length: 9\r\nTransfer-Encoding: x\r\nHost: c\r\n\r\n"), &["POST / \"[a: b]\""]),
+        case("a trailer that looks like a request", "CVE-2023-40175 (Puma ended before it); HTTP Garden: Puma", chunked("0\r\nX:POST / HTTP/1.1\r\n\r\n"), &["POST / \"[x: POST / HTTP/1.1]\""]),
+        case("a request behind trailers", "CVE-2025-53643 (aiohttp left trailers unread)", chunked(format!("0\r\nA: b\r\n\r\n{}", next("/own"))), &["POST / \"[a: b]\"", "GET /own"]),
         case("a request in place of trailers", "CVE-2023-40175 (Puma)", chunked("0\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"), &["400 Malformed(Trailers(SpaceBeforeColon))"]),
         case("space before the colon of a trailer", "RFC 9112, 5.1", chunked("0\r\nA : b\r\n\r\n"), &["400 Malformed(Trailers(SpaceBeforeColon))"]),
         case("a folded trailer", "RFC 9112, 5.2", chunked("0\r\nA: b\r\n c\r\n\r\n"), &["400 Malformed(Trailers(ObsFold))"]),
@@ -127,7 +127,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case("chunks that do not come", "RFC 9112, 8", chunked(""), &["400 Truncated"]).unfinished(),
         case("a chunk beyond what a body may have", "RFC 9110, 15.5.14", chunked(format!("3e9\r\n{}\r\n0\r\n\r\n", "x".repeat(1001))), &["400 TooLarge"]),
         case("chunks beyond what a body may have", "RFC 9110, 15.5.14", chunked("5\r\nhello\r\n".repeat(201) + "0\r\n\r\n"), &["400 TooLarge"]),
-        case("a thousand chunks of a byte", "RFC 9112, 7.1", chunked("1\r\n0\r\n".repeat(20) + "0\r\n\r\n"), &["POST / \"00000000000000000000\""]),
+        case("twenty chunks of a byte", "RFC 9112, 7.1", chunked("1\r\n0\r\n".repeat(20) + "0\r\n\r\n"), &["POST / \"00000000000000000000\""]),
 
         // A handler that does not read it: what it left is found and dropped, or the connection ends.
         case("chunks that nobody reads", "RFC 9112, 9.3", "POST /ignore HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", &["POST /ignore"]),

@@ -5,7 +5,9 @@
 //! | `case` | a request as a case, and how its bytes are made |
 //! | `server` | the server that is asked, and its answers as words |
 //! | `requests` | every case: whole, before and behind others, split at every byte, byte by byte, in random pieces |
-//! | the others | the cases, a file for each topic |
+//! | `chunks` ... `versions` | the cases, a file for each topic |
+//! | `responses` | what servers send to clients, as data |
+//! | `grammar` | the responses, read by the rules |
 //!
 //! To add a case, add a line to the file of its topic.
 
@@ -15,6 +17,9 @@ mod support;
 mod case;
 mod requests;
 mod server;
+
+mod grammar;
+mod responses;
 
 mod chunks;
 mod connections;

@@ -21,7 +21,7 @@ const ALL_CUTS: usize = 400;
 #[test]
 fn cases_have_names_and_sources() {
     let cases = cases();
-    assert!(cases.len() >= 350, "{} cases", cases.len());
+    assert!(cases.len() >= 700, "{} cases", cases.len());
     let mut names = HashSet::new();
     let mut bytes = HashSet::new();
     for case in &cases {

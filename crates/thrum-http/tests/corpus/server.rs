@@ -1,7 +1,10 @@
 //! The server that the cases are sent to, and what it answers, in words.
 
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::time::Duration;
 
+use http_body::Body as _;
 use thrum_http::{Body, BodyError, Limits, Request, Response, Server, StatusCode, Timeouts};
 
 /// Small limits, so that the cases beyond them are short. The times are long: each case ends by itself.
@@ -43,10 +46,19 @@ pub(crate) async fn application(mut request: Request<Body>) -> Response<Body> {
     response
 }
 
+/// The body, with the trailers behind it in brackets.
 async fn body(body: &mut Body) -> Result<Vec<u8>, BodyError> {
     let mut all = Vec::new();
-    while let Some(data) = body.chunk().await {
-        all.extend_from_slice(&data?);
+    while let Some(frame) = poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await {
+        match frame?.into_data() {
+            Ok(data) => all.extend_from_slice(&data),
+            Err(frame) => {
+                for (name, value) in frame.trailers_ref().into_iter().flatten() {
+                    let value = value.as_bytes().escape_ascii();
+                    all.extend_from_slice(format!("[{name}: {value}]").as_bytes());
+                }
+            }
+        }
     }
     Ok(all)
 }

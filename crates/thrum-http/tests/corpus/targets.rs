@@ -20,7 +20,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case("escaped dots, escaped again, are left", "CVE-2021-42013 (Apache decoded twice)", line("GET /%252e%252e/etc HTTP/1.1"), &["GET /%252e%252e/etc"]),
         case("an escaped slash is left", "CVE-2026-6414 (fastify)", line("GET /a%2fb HTTP/1.1"), &["GET /a%2fb"]),
         case("an escaped NUL is left", "RFC 3986, 2.1; CVE-2013-4547 (nginx)", line("GET /a%00b HTTP/1.1"), &["GET /a%00b"]),
-        case("escaped line ends are left", "RFC 3986, 2.1; CVE-2019-20372 (nginx)", line("GET /a%0d%0aHost:%20b HTTP/1.1"), &["GET /a%0d%0aHost:%20b"]),
+        case("escaped line ends are left", "RFC 3986, 2.1", line("GET /a%0d%0aHost:%20b HTTP/1.1"), &["GET /a%0d%0aHost:%20b"]),
         case("an escape beyond UTF-8 is left", "RFC 3986, 2.1", line("GET /%c0%ae%ff HTTP/1.1"), &["GET /%c0%ae%ff"]),
         case("sub-delims and the rest", "RFC 3986, 2.2", line("GET /-._~!$&'()*+,;=:@ HTTP/1.1"), &["GET /-._~!$&'()*+,;=:@"]),
         case("a semicolon is left", "RFC 3986, 3.3", line("GET /a;b=c/d HTTP/1.1"), &["GET /a;b=c/d"]),

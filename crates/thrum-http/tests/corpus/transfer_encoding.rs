@@ -20,7 +20,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case("chunked of a HEAD", "RFC 9110, 9.3.2", "HEAD / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", &["HEAD / \"hello\""]),
 
         // Both lengths: RFC 9112, 6.1 has the connection closed at least; 6.3 lets it be refused.
-        case("CL.TE", "RFC 9112, 6.3; Kettle, HTTP Desync Attacks; CVE-2024-47220 (WEBrick)", post("Content-Length: 5\r\nTransfer-Encoding: chunked", LAST), &["400 AmbiguousLength"]),
+        case("CL.TE", "RFC 9112, 6.3; Kettle, HTTP Desync Attacks; CVE-2024-47220 (WEBrick), CVE-2024-6827 (gunicorn)", post("Content-Length: 5\r\nTransfer-Encoding: chunked", LAST), &["400 AmbiguousLength"]),
         case("TE.CL", "RFC 9112, 6.3; Kettle, HTTP Desync Attacks; CVE-2019-20445 (Netty)", post("Transfer-Encoding: chunked\r\nContent-Length: 5", LAST), &["400 AmbiguousLength"]),
         case("CL.TE with a request behind the chunks", "CVE-2020-10109 (Twisted); Kettle, HTTP Desync Attacks", post("Content-Length: 40\r\nTransfer-Encoding: chunked", format!("{LAST}{}", next("/smuggled"))), &["400 AmbiguousLength"]),
         case("TE.CL with a request within the chunk", "Kettle, HTTP Desync Attacks", post("Transfer-Encoding: chunked\r\nContent-Length: 4", "23\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n\r\n0\r\n\r\n"), &["400 AmbiguousLength"]),
@@ -108,7 +108,7 @@ pub(crate) fn cases() -> Vec<Case> {
 
         // Of versions that do not have it: RFC 9112, 6.1.
         case("chunked in HTTP/1.0", "RFC 9112, 6.1; CVE-2026-2835 (Pingora), CVE-2021-33037 (Tomcat)", "POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", &["400 BadTransferEncoding"]),
-        case("chunked in HTTP/1.0 with a length", "CVE-2026-2835 (Pingora)", "POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n", &["400 BadTransferEncoding"]),
+        case("chunked in HTTP/1.0 with a length", "CVE-2026-2835 (Pingora), CVE-2026-42581 (Netty)", "POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n", &["400 BadTransferEncoding"]),
         case("chunked in HTTP/1.0 that stays", "CVE-2026-2835 (Pingora)", "POST / HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", &["400 BadTransferEncoding"]),
     ]
 }
