@@ -18,6 +18,8 @@ pub(crate) struct Case {
 pub(crate) enum Then {
     /// It is answered.
     Answered,
+    /// It is answered, and the one empty line that may stand before it was there already.
+    BehindEmptyLine,
     /// It is never seen: the connection ends.
     Closed,
     /// It would be part of the case: the bytes end within a message, and with them the stream.
@@ -51,6 +53,12 @@ impl Case {
     /// The connection ends although nothing was refused.
     pub(crate) fn closes(mut self) -> Self {
         self.then = Then::Closed;
+        self
+    }
+
+    /// The last of the bytes are an empty line.
+    pub(crate) fn with_empty_line(mut self) -> Self {
+        self.then = Then::BehindEmptyLine;
         self
     }
 

@@ -13,7 +13,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case("an empty line between requests", "RFC 9112, 2.2", format!("{}\r\n{}", next("/a"), next("/b")), &["GET /a", "GET /b"]),
         case("two empty lines", "RFC 9112, 2.2: at least one", "\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", &["400 Head(BadMethod)"]),
         case("two empty lines between requests", "RFC 9112, 2.2: at least one", format!("{}\r\n\r\n{}", next("/a"), next("/b")), &["GET /a", "400 Head(BadMethod)"]),
-        case("an empty line and no more", "RFC 9112, 2.2", "\r\n", &[]),
+        case("an empty line and no more", "RFC 9112, 2.2", "\r\n", &[]).with_empty_line(),
         case("LF before the request line", "RFC 9112, 2.2", "\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", &["400 Head(BareLf)"]),
         case("CR before the request line", "RFC 9112, 2.2", "\rGET / HTTP/1.1\r\nHost: a\r\n\r\n", &["400 Head(BadMethod)"]),
         case("CR CR LF before the request line", "RFC 9112, 2.2", "\r\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", &["400 Head(BadMethod)"]),
