@@ -136,6 +136,6 @@ pub(crate) fn cases() -> Vec<Case> {
         case("more chunks than are read for nobody", "RUSTSEC-2020-0093 (async-h1 left them for the next request)", format!("POST /ignore HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n{}0\r\n\r\n", "32\r\nGET /never HTTP/1.1\r\nHost: a\r\nX: 1234567890123456\r\n".repeat(20)), &["POST /ignore"]).closes(),
 
         // What looks like a last chunk where there are no chunks.
-        case("chunks without the field", "Kettle, HTTP/1.1 must die: TE.0", post("X: 1", "0\r\n\r\n"), &["POST / [1]", "400 Head(BadMethod)"]),
+        case("chunks without the field", "RFC 9112, 6.1; what is called TE.0", post("X: 1", "0\r\n\r\n"), &["POST / [1]", "400 Head(BadMethod)"]),
     ]
 }

@@ -81,7 +81,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case("a name of the same length", "CVE-2021-40346 (HAProxy confused them by overflow)", post("Content-Length0: 5\r\nContent.Length: 5", ""), &["POST /"]),
         case("a name of 256 bytes more", "CVE-2021-40346 (HAProxy kept a name's length in 8 bits)", post(format!("Content-Length0{}: 5\r\nContent-Length: 0", "a".repeat(255)), ""), &["POST /"]),
         case("a length in a value", "RFC 9112, 5", post("X: Content-Length: 5", ""), &["POST / [Content-Length: 5]"]),
-        case("a length named as an option", "RFC 9110, 7.6.1: a recipient that is the last goes by it still; Kettle, hop-by-hop abuse", post("Connection: Content-Length\r\nContent-Length: 5", "hello"), &["POST / \"hello\""]),
+        case("a length named as an option", "RFC 9110, 7.6.1: a recipient that is the last goes by it still", post("Connection: Content-Length\r\nContent-Length: 5", "hello"), &["POST / \"hello\""]),
 
         // Where the body ends.
         case("a body of a GET", "RFC 9110, 9.3.1; RUSTSEC-2020-0008 (hyper), HTTP Garden: OpenBSD relayd", "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", &["GET / \"hello\""]),

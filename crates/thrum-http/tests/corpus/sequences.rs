@@ -26,8 +26,8 @@ pub(crate) fn cases() -> Vec<Case> {
         case("a body that nobody reads and that is cut off", "RFC 9112, 8", format!("POST /ignore HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{}", next("/never")), &["POST /ignore"]).unfinished(),
         case("a body behind a refusal", "Kettle, HTTP/1.1 must die: 0.CL", format!("POST / HTTP/1.1\r\nContent-Length: 32\r\n\r\n{}", next("/never")), &["400 MissingHost"]),
         case("a body behind a target that is refused", "Kettle, Browser-Powered Desync: CL.0; CVE-2019-20372 (nginx)", format!("POST /#a HTTP/1.1\r\nHost: a\r\nContent-Length: 32\r\n\r\n{}", next("/never")), &["400 BadTarget"]),
-        case("chunks behind a refusal", "Kettle, HTTP/1.1 must die: TE.0", format!("OPTIONS ** HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n{}\r\n0\r\n\r\n", next("/never")), &["400 BadTarget"]),
-        case("chunks of an OPTIONS", "Kettle, HTTP/1.1 must die: TE.0", format!("OPTIONS / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n{}", next("/own")), &["OPTIONS / \"ab\"", "GET /own"]),
+        case("chunks behind a refusal", "RFC 9112, 6.1; what is called TE.0", format!("OPTIONS ** HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n{}\r\n0\r\n\r\n", next("/never")), &["400 BadTarget"]),
+        case("chunks of an OPTIONS", "RFC 9112, 6.1; what is called TE.0", format!("OPTIONS / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n{}", next("/own")), &["OPTIONS / \"ab\"", "GET /own"]),
         case("half a request as a body", "Kettle, HTTP/1.1 must die: 0.CL", format!("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 25\r\n\r\nGET /a HTTP/1.1\r\nX: yGET /{}", next("/own")), &["POST / \"GET /a HTTP/1.1\\r\\nX: yGET \"", "400 Head(BadMethod)"]),
     ]
 }
