@@ -201,12 +201,14 @@ impl<A: Application> Active<'_, A> {
         {
             upload.continue_if_held(&mut self.transport);
         }
-        // Whether a body that a 100 was owed for comes or not, nobody can tell.
-        let owes_continue = upload.as_ref().is_some_and(|upload| upload.owes_continue());
+        // Whether a body that a 100 was owed for comes or not, nobody can tell; nor where one that broke off ends.
+        let lost = upload
+            .as_ref()
+            .is_some_and(|upload| upload.owes_continue() || upload.is_broken());
         let keep_alive = keep_alive
             && !failed
             && !last
-            && !owes_continue
+            && !lost
             && ending != Ending::Close
             && !self.transport.line.open.is_ending();
         let head = Head {

@@ -241,9 +241,10 @@ fn target(method: &Method, target: Bytes) -> Result<Uri, Reject> {
     let is_origin = target.first() == Some(&b'/');
     let uri = Uri::from_maybe_shared(target).map_err(|_| Reject::BadTarget)?;
     let is_absolute = matches!(uri.scheme_str(), Some("http" | "https"))
+        // Of the form that a Host has: no user, no empty host, a port that there is (RFC 9110 section 4.2).
         && uri
             .authority()
-            .is_some_and(|authority| !authority.as_str().contains('@'));
+            .is_some_and(|authority| parse_host(authority.as_str().as_bytes()).is_ok());
     if is_origin || is_absolute {
         Ok(uri)
     } else {
