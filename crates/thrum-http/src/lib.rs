@@ -43,6 +43,8 @@ mod server;
 mod service_fn;
 mod transport;
 mod upload;
+#[cfg(feature = "websocket")]
+pub mod websocket;
 
 pub use http::header;
 pub use http::{

@@ -1,0 +1,23 @@
+//! WebSocket (RFC 6455): messages both ways over a connection that began as HTTP/1.1.
+
+mod adapter;
+mod client;
+mod config;
+mod connection;
+mod error;
+mod handshake;
+mod message;
+mod socket;
+mod split;
+
+pub use tungstenite::error::ProtocolError;
+pub use tungstenite::protocol::CloseFrame;
+pub use tungstenite::protocol::frame::Utf8Bytes;
+pub use tungstenite::protocol::frame::coding::CloseCode;
+
+pub use client::{ConnectError, client, connect};
+pub use config::{Config, KeepAlive};
+pub use error::Error;
+pub use message::Message;
+pub use socket::WebSocket;
+pub use split::{Receiver, Sender};
