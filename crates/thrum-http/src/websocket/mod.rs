@@ -7,6 +7,7 @@ mod connection;
 mod error;
 mod handshake;
 mod message;
+mod server;
 mod socket;
 mod split;
 
@@ -19,5 +20,6 @@ pub use client::{ConnectError, client, connect};
 pub use config::{Config, KeepAlive};
 pub use error::Error;
 pub use message::Message;
+pub use server::{Rejection, Upgrade, upgrade};
 pub use socket::WebSocket;
 pub use split::{Receiver, Sender};
