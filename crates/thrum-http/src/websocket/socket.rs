@@ -76,8 +76,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> WebSocket<S> {
     pub async fn feed(&mut self, message: impl Into<Message>) -> Result<(), Error> {
         let mut message = Some(message.into());
         poll_fn(|cx| {
-            self.connection.poll_read_ahead(cx);
-            self.connection.poll_feed(cx, &mut message)
+            let fed = self.connection.poll_feed(cx, &mut message);
+            if fed.is_pending() {
+                self.connection.poll_read_ahead(cx);
+            }
+            fed
         })
         .await
     }
@@ -90,10 +93,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> WebSocket<S> {
     /// [`Error::WriteTimeout`]; [`Error::Io`].
     pub async fn flush(&mut self) -> Result<(), Error> {
         poll_fn(|cx| {
+            // Written first: a close frame that is read would let nothing more out.
             let flushed = self.connection.poll_flush(cx);
-            if flushed.is_pending() {
-                self.connection.poll_read_ahead(cx);
-            }
+            self.connection.poll_read_ahead(cx);
             flushed
         })
         .await

@@ -50,19 +50,36 @@ fn the_close_frame_is_answered_before_it_is_handed_out() {
 #[test]
 fn both_may_begin_at_once() {
     run(async {
-        let (server, client) = pair(quiet());
-        // Halves, because a whole socket looks for the other one's close frame before it sends.
-        let (mut server, mut at_server) = server.split();
-        let (mut client, mut at_client) = client.split();
+        let (mut server, mut client) = pair(quiet());
         server.send(close(CloseCode::Normal, "s")).await.unwrap();
         client.send(close(CloseCode::Normal, "c")).await.unwrap();
-        let at_end = at_server.receive().await.unwrap().unwrap();
-        assert_eq!(at_end, close(CloseCode::Normal, "c"));
-        let at_end = at_client.receive().await.unwrap().unwrap();
-        assert_eq!(at_end, close(CloseCode::Normal, "s"));
-        assert!(at_server.receive().await.is_none());
-        drop((server, at_server));
-        assert!(at_client.receive().await.is_none());
+        assert_eq!(next(&mut server).await, close(CloseCode::Normal, "c"));
+        assert_eq!(next(&mut client).await, close(CloseCode::Normal, "s"));
+        assert!(server.receive().await.is_none());
+        drop(server);
+        assert!(client.receive().await.is_none());
+    });
+}
+
+#[test]
+fn what_was_asked_before_a_close_frame_is_still_answered() {
+    run(async {
+        let (mut socket, mut peer) = served(quiet());
+        let bytes = [
+            masked(FIN | TEXT, b"1"),
+            masked(FIN | TEXT, b"2"),
+            masked(FIN | CLOSE, b""),
+        ];
+        peer.write_all(&bytes.concat()).await.unwrap();
+        for text in ["1", "2"] {
+            let message = next(&mut socket).await;
+            assert_eq!(message.as_text(), Some(text));
+            socket.send(message).await.unwrap();
+        }
+        assert_eq!(next(&mut socket).await, Message::Close(None));
+        assert_eq!(next_frame(&mut peer).await.1, b"1");
+        assert_eq!(next_frame(&mut peer).await.1, b"2");
+        assert_eq!(next_frame(&mut peer).await.0, FIN | CLOSE);
     });
 }
 

@@ -5,5 +5,6 @@ mod ending;
 mod faults;
 mod messages;
 mod pings;
+mod served;
 mod split;
 mod support;

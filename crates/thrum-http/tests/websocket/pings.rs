@@ -26,8 +26,8 @@ fn a_ping_is_answered_while_only_sending() {
         peer.write_all(&masked(FIN | PING, b"a")).await.unwrap();
         peer.write_all(&masked(FIN | TEXT, b"kept")).await.unwrap();
         socket.send("one").await.unwrap();
-        assert_eq!(next_frame(&mut peer).await, (FIN | PONG, b"a".to_vec()));
         assert_eq!(next_frame(&mut peer).await, (FIN | TEXT, b"one".to_vec()));
+        assert_eq!(next_frame(&mut peer).await, (FIN | PONG, b"a".to_vec()));
         assert_eq!(next(&mut socket).await.as_text(), Some("kept"));
     });
 }
