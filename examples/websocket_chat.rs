@@ -82,7 +82,9 @@ async fn tell(
         match heard.recv().await {
             Ok(text) => sender.feed(text).await?,
             Err(RecvError::Lagged(missed)) => {
-                sender.feed(format!("* you missed {missed} messages")).await?;
+                sender
+                    .feed(format!("* you missed {missed} messages"))
+                    .await?;
             }
             Err(RecvError::Closed) => return Ok(()),
         }

@@ -492,9 +492,9 @@ fn a_wrong_argument_is_answered_with_the_usage() {
         (env!("CARGO_BIN_EXE_switch"), "0"),
         (env!("CARGO_BIN_EXE_text"), "--fast"),
         (env!("CARGO_BIN_EXE_text"), "a b"),
+        (env!("CARGO_BIN_EXE_timers"), "1 2"),
         #[cfg(feature = "websocket")]
         (env!("CARGO_BIN_EXE_websocket_chat"), "here:there"),
-        (env!("CARGO_BIN_EXE_timers"), "1 2"),
     ] {
         let run = |arguments: &str| {
             let mut command = Command::new(program);
