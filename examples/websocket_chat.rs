@@ -106,7 +106,7 @@ async fn next_text(receiver: &mut Receiver<Upgraded>) -> Option<Utf8Bytes> {
 
 /// Whether a page of another site opened it. Browsers would let it.
 fn from_elsewhere(request: &Request<Body>) -> bool {
-    let field = |name| Some(request.headers().get(name)?.to_str().ok()?);
+    let field = |name| request.headers().get(name)?.to_str().ok();
     field(header::ORIGIN).is_some_and(|origin| {
         let host = origin.split_once("://").map(|(_, host)| host);
         host != field(header::HOST)

@@ -1,4 +1,10 @@
 //! WebSocket (RFC 6455): messages both ways over a connection that began as HTTP/1.1.
+//!
+//! * A server answers a request with [`upgrade`], or with [`Upgrade`] if subprotocols or limits matter.
+//! * A client calls [`connect`] with a URL, or [`client`] with a stream and a request.
+//! * Both then have a [`WebSocket`], which receives and sends [`Message`]s, or its two halves for two tasks.
+//!
+//! Sizes and times have limits: see [`Config`]. There are no extensions, so no compression.
 
 mod adapter;
 mod client;
