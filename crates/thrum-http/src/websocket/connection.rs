@@ -48,9 +48,7 @@ enum Phase {
     Open,
     /// The last frame is being written; the outcome is for the receiver.
     Flushing(Received),
-    ShuttingDown {
-        then_drain: bool,
-    },
+    ShuttingDown,
     Draining,
     Ended,
 }
@@ -197,14 +195,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                         return Poll::Ready(Some(outcome));
                     }
                 }
-                Phase::ShuttingDown { then_drain } => {
-                    let drain = *then_drain;
+                Phase::ShuttingDown => {
                     let closed = Pin::new(&mut self.stream).poll_close(cx);
                     if closed.is_pending() && !late {
                         return Poll::Pending;
                     }
                     self.phase = match closed {
-                        Poll::Ready(Ok(())) if drain => Phase::Draining,
+                        Poll::Ready(Ok(())) => Phase::Draining,
                         _ => Phase::Ended,
                     };
                 }
@@ -226,12 +223,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     fn after(&self, outcome: &Received, written: bool) -> Phase {
         match (outcome, self.role) {
             _ if !written => Phase::Ended,
-            // It might not see why, if what it still sends were to meet a closed socket.
-            (Err(_), _) => Phase::ShuttingDown { then_drain: true },
-            // It has said that it sends no more.
-            (Ok(_), Role::Server) => Phase::ShuttingDown { then_drain: false },
             // RFC 6455, 7.1.1: the server closes first.
             (Ok(_), Role::Client) => Phase::Draining,
+            _ => Phase::ShuttingDown,
         }
     }
 

@@ -21,9 +21,10 @@ use super::{Config, Error, Message};
 /// sends answers them, unless the peer sends messages that nobody receives. Pings to a silent peer
 /// ([`Config::keep_alive`]) go out in the same calls.
 ///
-/// **The end.** A close frame of the peer is answered before it is handed out as [`Message::Close`]; after it comes `None`. A peer
-/// that breaks the protocol is told so in a close frame before `receive` gives the error. After `None`, or an error, there
-/// is nothing left to do but to drop it. Dropping it earlier just closes the stream: the peer sees a lost connection.
+/// **The end.** A close frame of the peer is answered before it is handed out as [`Message::Close`]. A peer that breaks the
+/// protocol is told so in a close frame before `receive` gives the error. Receive until `None`: meanwhile the stream is
+/// shut down and what the peer still sends is read away, for [`Config::close_timeout`] at most. One that is dropped earlier
+/// just closes the stream, which resets it if there was something unread: the peer may then see a lost connection.
 #[derive(Debug)]
 pub struct WebSocket<S> {
     connection: Connection<S>,

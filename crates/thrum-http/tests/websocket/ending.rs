@@ -48,6 +48,24 @@ fn the_close_frame_is_answered_before_it_is_handed_out() {
 }
 
 #[test]
+fn a_pong_behind_the_peers_close_frame_does_not_meet_a_closed_socket() {
+    run(async {
+        let (mut socket, mut peer) = served(quiet());
+        let talking = thrum_rt::spawn(async move {
+            peer.write_all(&masked(FIN | CLOSE, b"")).await.unwrap();
+            thrum_rt::time::sleep(Duration::from_secs(1)).await;
+            peer.write_all(&masked(FIN | PONG, b"late")).await.unwrap();
+            assert_eq!(next_frame(&mut peer).await.0, FIN | CLOSE);
+            assert_eq!(peer.read(&mut [0]).await.unwrap(), 0);
+        });
+        assert_eq!(next(&mut socket).await, Message::Close(None));
+        assert!(socket.receive().await.is_none());
+        drop(socket);
+        talking.await.unwrap();
+    });
+}
+
+#[test]
 fn both_may_begin_at_once() {
     run(async {
         let (mut server, mut client) = pair(quiet());
