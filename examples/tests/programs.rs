@@ -418,6 +418,41 @@ fn a_slow_reader_holds_up_nobody_and_is_told_what_it_missed() {
 }
 
 #[test]
+#[cfg(feature = "websocket")]
+fn the_chat_in_the_browser_tells_everybody_and_no_page_of_others() {
+    use thrum::http::websocket::{Message, WebSocket, connect};
+    use thrum::net::TcpStream;
+
+    async fn hears(socket: &mut WebSocket<TcpStream>, expected: &str) {
+        let message = socket.receive().await.unwrap().unwrap();
+        assert_eq!(message.as_text(), Some(expected));
+    }
+
+    let server = Listening::start(env!("CARGO_BIN_EXE_websocket_chat"));
+    let page = server.get("/");
+    assert!(page.contains("text/html") && page.contains("new WebSocket("));
+    let elsewhere = server.get("/chat HTTP/1.1\r\nOrigin: http://evil.example\r\nX: ");
+    assert!(elsewhere.starts_with("HTTP/1.1 403 "), "{elsewhere}");
+    thrum::block_on(async {
+        let url = format!("ws://{}/chat", server.address);
+        let mut ann = connect(&url).await.unwrap();
+        ann.send("ann").await.unwrap();
+        hears(&mut ann, "* ann is here").await;
+        let mut bob = connect(&url).await.unwrap();
+        bob.send("bob").await.unwrap();
+        hears(&mut bob, "* bob is here").await;
+        hears(&mut ann, "* bob is here").await;
+        bob.send("grüße").await.unwrap();
+        hears(&mut ann, "bob: grüße").await;
+        hears(&mut bob, "bob: grüße").await;
+        bob.send("x".repeat(5000)).await.unwrap();
+        let last = bob.receive().await.unwrap().unwrap();
+        assert!(matches!(last, Message::Close(Some(frame)) if u16::from(frame.code) == 1009));
+        hears(&mut ann, "* bob has left").await;
+    });
+}
+
+#[test]
 fn the_load_checks_each_answer() {
     let load = env!("CARGO_BIN_EXE_doubling_load");
     let port = |server: &Listening| server.address.rsplit_once(':').unwrap().1.to_owned();
@@ -458,6 +493,8 @@ fn a_wrong_argument_is_answered_with_the_usage() {
         (env!("CARGO_BIN_EXE_text"), "--fast"),
         (env!("CARGO_BIN_EXE_text"), "a b"),
         (env!("CARGO_BIN_EXE_timers"), "1 2"),
+        #[cfg(feature = "websocket")]
+        (env!("CARGO_BIN_EXE_websocket_chat"), "here:there"),
     ] {
         let run = |arguments: &str| {
             let mut command = Command::new(program);

@@ -20,6 +20,7 @@
 //! | `h1`, `h2` | one connection that speaks HTTP/1.1, or HTTP/2 |
 //! | `body` | [`Body`], of requests and responses |
 //! | [`upgrade`] | a connection that is handed to another protocol |
+//! | `websocket` | WebSocket (RFC 6455), with the feature of that name |
 //! | `wire` | a connection's bytes: a socket, TCP or Unix |
 #![forbid(unsafe_code)]
 
@@ -28,6 +29,8 @@ mod h1;
 mod h2;
 mod server;
 pub mod upgrade;
+#[cfg(feature = "websocket")]
+pub mod websocket;
 mod wire;
 
 pub use http::header;
