@@ -39,6 +39,8 @@ mod limits;
 mod observer;
 mod reject;
 mod request;
+#[cfg(feature = "router")]
+pub mod router;
 mod server;
 mod service_fn;
 mod transport;
