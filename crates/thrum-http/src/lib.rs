@@ -28,6 +28,7 @@
 #![forbid(unsafe_code)]
 
 mod body;
+mod body_stream;
 mod buffer;
 mod chunked;
 mod connection;
@@ -43,6 +44,7 @@ mod request;
 pub mod router;
 mod server;
 mod service_fn;
+pub mod sse;
 mod transport;
 mod upload;
 
@@ -52,6 +54,7 @@ pub use http::{
 };
 
 pub use body::{Body, BodyError};
+pub use body_stream::BodySender;
 pub use date::http_date;
 pub use limits::{Limits, Timeouts};
 pub use observer::{Exchange, Observer};
