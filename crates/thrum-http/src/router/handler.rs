@@ -1,16 +1,14 @@
 //! What answers a request: an asynchronous function, a plain one, a service.
 
-use std::fmt::Display;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 
 use bytes::Bytes;
 use http::uri::PathAndQuery;
 use http::{Request, Response, StatusCode, Uri};
-use tower_service::Service;
 
 use super::{IntoResponse, Params};
-use crate::Body;
+use crate::{Application, Body};
 
 /// A handler's answer on its way.
 pub(crate) type Answer = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
@@ -103,14 +101,7 @@ pub(crate) const REST: &str = "thrum.rest";
 /// A service that answers all that is below a prefix, and does not see the prefix.
 pub(crate) struct Mounted<S>(pub(crate) S);
 
-impl<S, B> Endpoint for Mounted<S>
-where
-    S: Service<Request<Body>, Response = Response<B>> + Clone + Send + Sync + 'static,
-    S::Future: Send,
-    S::Error: Display,
-    B: http_body::Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
+impl<S: Application + Sync> Endpoint for Mounted<S> {
     fn call(&self, mut request: Request<Body>, params: Params) -> Answer {
         let rest = params.raw(REST).map_or(0, str::len);
         *request.uri_mut() = below_prefix(request.uri(), rest);

@@ -47,9 +47,8 @@ mod route;
 #[cfg(test)]
 mod tests;
 
-use std::any::Any;
 use std::convert::Infallible;
-use std::fmt::{self, Display};
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -60,9 +59,9 @@ use http::header::ALLOW;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use tower_service::Service;
 
-use self::handler::{Answer, Endpoint, Handled, Mounted, REST};
+use self::handler::{Answer, Handled, Mounted, REST};
 use self::route::{Methods, Table};
-use crate::Body;
+use crate::{Application, Body};
 
 pub use self::handler::Handler;
 pub use self::params::{ParamError, Params};
@@ -188,14 +187,7 @@ impl Router {
     /// # Panics
     /// If the prefix does not begin with a slash, or ends with one and is not `/`; as [`route`](Self::route).
     #[must_use]
-    pub fn mount<S, B>(mut self, prefix: &str, service: S) -> Self
-    where
-        S: Service<Request<Body>, Response = Response<B>> + Clone + Send + Sync + 'static,
-        S::Future: Send,
-        S::Error: Display,
-        B: http_body::Body<Data = Bytes> + Send + 'static,
-        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-    {
+    pub fn mount(mut self, prefix: &str, service: impl Application + Sync) -> Self {
         let prefix = if prefix == "/" { "" } else { prefix };
         if !prefix.is_empty() {
             check_prefix(prefix);
@@ -213,11 +205,7 @@ impl Router {
         self
     }
 
-    fn mount_at<S>(&mut self, path: &str, service: &S)
-    where
-        S: Clone,
-        Mounted<S>: Endpoint + 'static,
-    {
+    fn mount_at(&mut self, path: &str, service: &(impl Application + Sync)) {
         let endpoint = Arc::new(Mounted(service.clone()));
         self.methods(path).insert_any(endpoint, path);
     }
@@ -281,7 +269,7 @@ where
 
     fn call(&mut self, request: Request<B>) -> RouterFuture {
         RouterFuture {
-            state: self.answer(request.map(to_body)),
+            state: self.answer(request.map(Body::wrap)),
         }
     }
 }
@@ -323,17 +311,4 @@ impl Future for RouterFuture {
             }
         }
     }
-}
-
-/// A body as ours. One that is ours already stays as it is.
-pub(crate) fn to_body<B>(body: B) -> Body
-where
-    B: http_body::Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    let mut slot = Some(body);
-    if let Some(ours) = (&mut slot as &mut dyn Any).downcast_mut::<Option<Body>>() {
-        return ours.take().unwrap_or_default();
-    }
-    slot.map(Body::wrap).unwrap_or_default()
 }
