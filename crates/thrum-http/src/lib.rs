@@ -20,6 +20,7 @@
 //! | `h1`, `h2` | one connection that speaks HTTP/1.1, or HTTP/2 |
 //! | `body` | [`Body`], of requests and responses |
 //! | `router` | methods and paths to handlers; plain functions as handlers (feature `router`) |
+//! | `middleware` | layers: limits, auth, and those of tower-http (feature `middleware`) |
 //! | [`sse`] | server-sent events |
 //! | [`upgrade`] | a connection that is handed to another protocol |
 //! | `wire` | a connection's bytes: a socket, TCP or Unix |
@@ -28,6 +29,8 @@
 mod body;
 mod h1;
 mod h2;
+#[cfg(feature = "middleware")]
+pub mod middleware;
 #[cfg(feature = "router")]
 pub mod router;
 mod server;

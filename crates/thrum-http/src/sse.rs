@@ -24,8 +24,7 @@
 //! }
 //! ```
 //!
-//! The connection's task watches the client, so one that leaves drops the stream, soon if the system says so, or else when a
-//! comment cannot be sent.
+//! A client that leaves is noticed when something is sent to it, a comment at the latest, and then the stream is dropped.
 //!
 //! Format: the [HTML standard](https://html.spec.whatwg.org/multipage/server-sent-events.html).
 
