@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame};
 
 use super::chunked;
-use super::connection::Connection;
+use super::connection::Active;
 use super::encode::Ending;
 use super::handler::{Hints, Pending, drive};
 use crate::body::{FilePart, Kind};
@@ -20,7 +20,7 @@ use crate::{Application, Body, BodyError};
 /// A body up to this length is copied behind its head, so that one plain write takes both.
 const COPY_UP_TO: usize = 16 * 1024;
 
-impl<A: Application> Connection<A> {
+impl<A: Application> Active<'_, A> {
     /// Sends a body behind its head; whether all of it was there.
     pub(super) async fn send_body(
         &mut self,
@@ -113,14 +113,7 @@ impl<A: Application> Connection<A> {
                         .then_some(())
                         .map_or(Poll::Pending, Poll::Ready)
                 };
-                drive(
-                    &mut self.transport,
-                    &mut self.current,
-                    upload,
-                    Hints::Late,
-                    poll,
-                )
-                .await?;
+                drive(self.transport, &mut self.current, upload, Hints::Late, poll).await?;
             }
             let data = match std::mem::replace(&mut polled, Poll::Pending) {
                 Poll::Pending => continue,

@@ -2,14 +2,14 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, IoSlice};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use thrum_rt::time::Deadline;
 
 use super::buffer::{Input, Output};
-use crate::Timeouts;
-use crate::server::{Counters, Open};
+use crate::server::{Context as Served, Counters, Open};
 use crate::wire::{Wire, would_block};
 
 pub(crate) struct Transport {
@@ -18,7 +18,7 @@ pub(crate) struct Transport {
     pub(crate) input: Input,
     pub(crate) output: Output,
     pub(crate) deadline: Deadline,
-    timeouts: Timeouts,
+    pub(crate) context: Arc<Served>,
     /// The deadline is that of a write that waits.
     stalled: bool,
 }
@@ -33,14 +33,14 @@ pub(crate) enum Awaited {
 }
 
 impl Transport {
-    pub(crate) fn new(open: Open, wire: Wire, input_bytes: usize, timeouts: Timeouts) -> Self {
+    pub(crate) fn new(open: Open, wire: Wire, context: Arc<Served>) -> Self {
         Self {
             open,
             wire,
-            input: Input::new(input_bytes),
+            input: Input::new(context.limits.head_bytes),
             output: Output::default(),
             deadline: Deadline::new(),
-            timeouts,
+            context,
             stalled: false,
         }
     }
@@ -90,7 +90,7 @@ impl Transport {
         }
         if !self.stalled {
             self.stalled = true;
-            self.deadline.set(self.timeouts.write);
+            self.deadline.set(self.context.timeouts.write);
         }
         ready!(self.deadline.poll_expired(cx));
         Counters::count(&self.open.counters().write_timeouts);
@@ -180,12 +180,13 @@ impl Transport {
 
     /// Ends sending, and reads on for a moment: closing at once, with bytes unread, could destroy the response on its way
     /// (RFC 9112 section 9.6).
-    pub(crate) async fn linger(&mut self, max_bytes: u64) {
+    pub(crate) async fn linger(&mut self) {
+        let max_bytes = self.context.limits.drain_bytes;
         if self.wire.end().is_err() {
             return;
         }
         self.input.consume(self.input.bytes().len());
-        self.deadline.set(self.timeouts.linger);
+        self.deadline.set(self.context.timeouts.linger);
         let mut drained = 0;
         while drained < max_bytes {
             let poll = |cx: &mut Context<'_>| match self.wire.poll_readable(cx) {
