@@ -12,7 +12,7 @@ use tower_service::Service;
 
 use super::handler::Answer;
 use super::{Handler, IntoResponse, Params};
-use crate::Body;
+use crate::{Body, BodyError};
 
 /// Bytes that the body of a request to a plain function may have, if nothing else is said.
 const BODY_LIMIT: usize = 1024 * 1024;
@@ -109,7 +109,12 @@ impl<F: PlainFn<Args>, Args: 'static> Handler<Args> for Plain<F, Args> {
         let (f, limit) = (self.f.clone(), self.limit);
         async move {
             let (parts, body) = request.into_parts();
-            match body.bytes(limit).await {
+            // What says to be too large is not even asked for.
+            let body = match body.size() {
+                Some(size) if size > limit as u64 => Err(BodyError::TooLarge),
+                _ => body.bytes(limit).await,
+            };
+            match body {
                 Ok(body) => f.call(Request::from_parts(parts, body), params),
                 Err(error) => error.into_response(),
             }
