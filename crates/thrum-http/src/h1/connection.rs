@@ -12,7 +12,7 @@ use bytes::Bytes;
 use thrum_parse::http::{HeadParser, RequestHead, Status};
 use thrum_rt::sync::oneshot;
 
-use super::transport::{Awaited, Transport};
+use super::transport::{Awaited, Line, Transport};
 use crate::server::{ConnectionInfo, Context, Current, Open};
 use crate::upgrade::Upgraded;
 use crate::wire::Wire;
@@ -22,7 +22,7 @@ use crate::{Application, Reject, h2};
 const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// How long a connection waits for its next request with all that it needs for one at hand.
-const READY: Duration = Duration::from_millis(100);
+const READY: Duration = Duration::from_millis(20);
 
 /// Serves a connection until it ends.
 pub(crate) fn serve<A: Application>(
@@ -33,7 +33,7 @@ pub(crate) fn serve<A: Application>(
 ) -> impl Future<Output = ()> + Send {
     // Boxed, as the future would hold it twice: as it was handed over, and as it is used.
     let connection = Box::new(Connection {
-        transport: Transport::new(open, wire, context),
+        line: Line::new(open, wire, context),
         application,
         served: 0,
     });
@@ -42,7 +42,7 @@ pub(crate) fn serve<A: Application>(
 
 /// A connection, as it rests: this is all the memory that it holds then.
 struct Connection<A> {
-    transport: Transport,
+    line: Line,
     application: A,
     /// Requests so far.
     served: u64,
@@ -50,7 +50,7 @@ struct Connection<A> {
 
 /// A connection at work, until it has waited a while for the next request.
 pub(super) struct Active<'a, A> {
-    pub(super) transport: &'a mut Transport,
+    pub(super) transport: Transport<'a>,
     pub(super) application: &'a mut A,
     pub(super) served: &'a mut u64,
     pub(super) current: Current,
@@ -62,14 +62,15 @@ pub(super) struct Active<'a, A> {
 pub(super) enum Ended {
     /// It does not: the client may say more, some time.
     Rest,
-    /// Nothing is left to read.
-    Clean,
-    /// The client may be sending still.
-    Unread,
+    /// It is over.
+    Closed,
     /// It goes on in another protocol, for whoever waits for it.
-    Upgraded(oneshot::Sender<Upgraded>),
-    /// It is HTTP/2, from its first byte.
-    Http2,
+    Upgraded {
+        promise: oneshot::Sender<Upgraded>,
+        ahead: Bytes,
+    },
+    /// It is HTTP/2, from these first bytes.
+    Http2 { ahead: Bytes },
 }
 
 /// What comes next from the client.
@@ -84,12 +85,12 @@ enum Next {
 
 impl<A: Application> Connection<A> {
     async fn run(mut self: Box<Self>) {
-        let mut idle = self.transport.context.timeouts.idle;
+        let mut idle = self.line.context.timeouts.idle;
         let ended = loop {
-            self.transport.deadline.set(idle);
-            match self.transport.readable().await {
+            self.line.deadline.set(idle);
+            match self.line.readable(true).await {
                 Ok(Awaited::Readable) => {}
-                Ok(Awaited::Expired | Awaited::Ending) => break Ok(Ended::Clean),
+                Ok(Awaited::Expired | Awaited::Ending) => break Ok(Ended::Closed),
                 Err(error) => break Err(error),
             }
             // Boxed, and so gone while the connection rests.
@@ -97,36 +98,36 @@ impl<A: Application> Connection<A> {
                 Ok(Ended::Rest) => {}
                 ended => break ended,
             }
-            idle = self.transport.context.timeouts.idle.saturating_sub(READY);
+            idle = self.line.context.timeouts.idle.saturating_sub(READY);
             if idle.is_zero() {
-                break Ok(Ended::Clean);
+                break Ok(Ended::Closed);
             }
         };
+        let Line {
+            open,
+            wire,
+            context,
+            ..
+        } = self.line;
         match ended {
-            Ok(Ended::Rest | Ended::Clean) => {}
-            Ok(Ended::Unread) => Box::pin(self.transport.linger()).await,
-            Ok(Ended::Upgraded(promise)) => {
-                let (open, wire, ahead) = self.transport.into_parts();
+            Ok(Ended::Rest | Ended::Closed) => {}
+            Ok(Ended::Upgraded { promise, ahead }) => {
                 // Nobody waits for it any more: it closes.
                 let _ = promise.send(Upgraded::new(wire, ahead, Some(open)));
             }
-            Ok(Ended::Http2) => {
-                let context = self.transport.context.clone();
-                let (open, wire, ahead) = self.transport.into_parts();
+            Ok(Ended::Http2 { ahead }) => {
                 Box::pin(h2::serve(open, wire, ahead, context, self.application)).await;
             }
             // The client is gone, or does not take its answer. That is its right.
-            Err(error) => {
-                tracing::trace!(%error, peer = ?self.transport.open.peer, "connection lost")
-            }
+            Err(error) => tracing::trace!(%error, peer = ?open.peer, "connection lost"),
         }
     }
 
     async fn work(&mut self) -> io::Result<Ended> {
-        let peer = self.transport.open.peer;
-        let limits = self.transport.context.limits.head();
+        let peer = self.line.open.peer;
+        let limits = self.line.context.limits.head();
         let mut active = Active {
-            transport: &mut self.transport,
+            transport: Transport::new(&mut self.line),
             application: &mut self.application,
             served: &mut self.served,
             current: Current::new(ConnectionInfo { peer }),
@@ -151,9 +152,12 @@ impl<A: Application> Active<'_, A> {
                     self.head.clear();
                     return self.refuse(reject, &Bytes::new()).await;
                 }
-                Next::Http2 => return Ok(Ended::Http2),
+                Next::Http2 => {
+                    let ahead = self.transport.ahead();
+                    return Ok(Ended::Http2 { ahead });
+                }
                 Next::Rest => return Ok(Ended::Rest),
-                Next::End => return Ok(Ended::Clean),
+                Next::End => return Ok(Ended::Closed),
             }
         }
     }
@@ -163,7 +167,7 @@ impl<A: Application> Active<'_, A> {
         let mut begun = false;
         let mut eof = false;
         loop {
-            let transport = &mut *self.transport;
+            let transport = &mut self.transport;
             if !transport.input.is_empty() {
                 match self
                     .parser
@@ -192,10 +196,14 @@ impl<A: Application> Active<'_, A> {
             if transport.input.is_empty() {
                 transport.release_buffers();
                 transport
+                    .line
                     .deadline
-                    .set(transport.context.timeouts.idle.min(READY));
+                    .set(transport.line.context.timeouts.idle.min(READY));
             } else if !std::mem::replace(&mut begun, true) {
-                transport.deadline.set(transport.context.timeouts.head);
+                transport
+                    .line
+                    .deadline
+                    .set(transport.line.context.timeouts.head);
             }
             match transport.readable().await? {
                 Awaited::Readable => eof = transport.read()? == Some(0),
@@ -214,6 +222,6 @@ mod tests {
     #[test]
     fn a_connection_that_rests_is_small() {
         // Of this, 60 bytes are for the server's list and counters, and 50 for a deadline that moves lazily.
-        assert!(size_of::<Connection<()>>() <= 240);
+        assert!(size_of::<Connection<()>>() <= 152);
     }
 }

@@ -51,26 +51,27 @@ impl<A: Application> Active<'_, A> {
             Err(reject) => return self.refuse(reject, &bytes).await.map(Some),
         };
         if let Framing::Length(length) = terms.framing
-            && length > self.transport.context.limits.body_bytes
+            && length > self.transport.line.context.limits.body_bytes
         {
             return self.refuse(Reject::BodyTooLarge, &bytes).await.map(Some);
         }
         let begin = self
             .transport
+            .line
             .context
             .observer
             .as_ref()
             .map(|_| Instant::now());
         *self.served += 1;
-        Counters::count(&self.transport.open.counters().requests);
+        Counters::count(&self.transport.line.open.counters().requests);
         let mut outcome = Outcome {
             status: StatusCode::INTERNAL_SERVER_ERROR,
             body_bytes: 0,
         };
         let answered = self.answer(request, terms, &mut outcome).await;
-        if let (Some(observer), Some(begin)) = (&self.transport.context.observer, begin) {
+        if let (Some(observer), Some(begin)) = (&self.transport.line.context.observer, begin) {
             observer.finished(&Exchange {
-                peer: self.transport.open.peer,
+                peer: self.transport.line.open.peer,
                 asked: Asked::Head {
                     head: &self.head,
                     bytes: &bytes,
@@ -87,7 +88,8 @@ impl<A: Application> Active<'_, A> {
         } = answered?;
         if let Some(promise) = upgraded {
             self.transport.flush().await?;
-            return Ok(Some(Ended::Upgraded(promise)));
+            let ahead = self.transport.ahead();
+            return Ok(Some(Ended::Upgraded { promise, ahead }));
         }
         if keep_alive && upload.is_none() && self.transport.output.pending().len() < FLUSH_AT {
             return Ok(None); // nearly always
@@ -101,8 +103,8 @@ impl<A: Application> Active<'_, A> {
         if let Some(mut upload) = upload
             && !upload.is_done()
         {
-            let limit = self.transport.context.limits.drain_bytes;
-            let drained = keep_alive && upload.drain(self.transport, limit).await?;
+            let limit = self.transport.line.context.limits.drain_bytes;
+            let drained = keep_alive && upload.drain(&mut self.transport, limit).await?;
             unread = !drained;
             keep_alive &= drained;
         }
@@ -117,7 +119,10 @@ impl<A: Application> Active<'_, A> {
         let unread = unread
             || !self.transport.input.is_empty()
             || matches!(self.transport.read(), Ok(Some(1..)));
-        Ok(Some(if unread { Ended::Unread } else { Ended::Clean }))
+        if unread {
+            self.transport.linger().await;
+        }
+        Ok(Some(Ended::Closed))
     }
 
     /// Has the handler answer, and sends what it says.
@@ -148,10 +153,16 @@ impl<A: Application> Active<'_, A> {
         let mut handled = None;
         let mut ready = Ok(());
         let hints = Hints::new(version);
-        drive(self.transport, &mut self.current, &mut None, hints, |cx| {
-            let polled = self.application.poll_ready(cx);
-            polled.map(|result| ready = result.map_err(|error| error.to_string()))
-        })
+        drive(
+            &mut self.transport,
+            &mut self.current,
+            &mut None,
+            hints,
+            |cx| {
+                let polled = self.application.poll_ready(cx);
+                polled.map(|result| ready = result.map_err(|error| error.to_string()))
+            },
+        )
         .await?;
         match ready {
             Err(error) => handled = Some(Handled::Failed(error)),
@@ -163,7 +174,7 @@ impl<A: Application> Active<'_, A> {
                     Ok(future) => {
                         let mut future = pin!(future);
                         drive(
-                            self.transport,
+                            &mut self.transport,
                             &mut self.current,
                             &mut upload,
                             hints,
@@ -203,6 +214,7 @@ impl<A: Application> Active<'_, A> {
         let ending = encode::ending(version, &method, parts.status, size);
         let last = self
             .transport
+            .line
             .context
             .limits
             .requests
@@ -212,7 +224,7 @@ impl<A: Application> Active<'_, A> {
             && matches!(body.kind, Kind::Incoming(_) | Kind::Stream(_))
             && let Some(upload) = &mut upload
         {
-            upload.continue_if_held(self.transport);
+            upload.continue_if_held(&mut self.transport);
         }
         // Whether a body that a 100 was owed for comes or not, nobody can tell.
         let owes_continue = upload.as_ref().is_some_and(|upload| upload.owes_continue());
@@ -222,7 +234,7 @@ impl<A: Application> Active<'_, A> {
             && !owes_continue
             && ending != Ending::Close
             && !parts.headers.get_all(CONNECTION).iter().any(says_close)
-            && !self.transport.open.is_ending();
+            && !self.transport.line.open.is_ending();
         let head = Head {
             version,
             status: parts.status,
@@ -262,13 +274,13 @@ impl<A: Application> Active<'_, A> {
             feed,
             framing,
             expects_continue,
-            &self.transport.context,
+            &self.transport.line.context,
         )))
     }
 
     /// What the client is told when its handler has no response.
     fn internal_error(&self, handled: Option<Handled>) -> Response<Body> {
-        let counters = self.transport.open.counters();
+        let counters = self.transport.line.open.counters();
         match handled {
             Some(Handled::Failed(error)) => {
                 Counters::count(&counters.errors);
@@ -291,7 +303,7 @@ impl<A: Application> Active<'_, A> {
 
     /// Says why a request is refused, and ends the connection.
     pub(super) async fn refuse(&mut self, reject: Reject, bytes: &Bytes) -> io::Result<Ended> {
-        self.transport.open.counters().reject(reject);
+        self.transport.line.open.counters().reject(reject);
         let status = reject.status();
         let text = format!("{status}\n{reject}\n");
         let mut response = Response::new(());
@@ -319,9 +331,9 @@ impl<A: Application> Active<'_, A> {
             output.extend_from_slice(text.as_bytes());
         }
         let flushed = self.transport.flush().await;
-        if let Some(observer) = &self.transport.context.observer {
+        if let Some(observer) = &self.transport.line.context.observer {
             observer.finished(&Exchange {
-                peer: self.transport.open.peer,
+                peer: self.transport.line.open.peer,
                 asked: Asked::Head {
                     head: &self.head,
                     bytes,
@@ -331,7 +343,9 @@ impl<A: Application> Active<'_, A> {
                 duration: std::time::Duration::ZERO,
             });
         }
-        flushed.map(|()| Ended::Unread)
+        flushed?;
+        self.transport.linger().await;
+        Ok(Ended::Closed)
     }
 }
 

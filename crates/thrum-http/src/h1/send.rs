@@ -113,7 +113,14 @@ impl<A: Application> Active<'_, A> {
                         .then_some(())
                         .map_or(Poll::Pending, Poll::Ready)
                 };
-                drive(self.transport, &mut self.current, upload, Hints::Late, poll).await?;
+                drive(
+                    &mut self.transport,
+                    &mut self.current,
+                    upload,
+                    Hints::Late,
+                    poll,
+                )
+                .await?;
             }
             let data = match std::mem::replace(&mut polled, Poll::Pending) {
                 Poll::Pending => continue,
@@ -131,7 +138,7 @@ impl<A: Application> Active<'_, A> {
                     return Ok(false);
                 }
                 Poll::Ready(Next::Panicked) => {
-                    Counters::count(&self.transport.open.counters().panics);
+                    Counters::count(&self.transport.line.open.counters().panics);
                     tracing::error!("a response body panicked");
                     return Ok(false);
                 }
