@@ -13,7 +13,11 @@ struct Listening {
 
 impl Listening {
     fn start(program: &str) -> Self {
-        let mut child = Command::new(program)
+        Self::run(&mut Command::new(program))
+    }
+
+    fn run(command: &mut Command) -> Self {
+        let mut child = command
             .arg("127.0.0.1:0")
             .env("THRUM_WORKERS", "1")
             .stdout(Stdio::piped())
@@ -77,6 +81,39 @@ fn axum_routes() {
     assert!(server.get("/").ends_with("\r\n\r\nPong!\r\n"));
     let answer = server.get("/hello/warp");
     assert!(answer.ends_with("\r\n\r\nHello, warp!\r\n"), "{answer}");
+}
+
+#[test]
+#[cfg(feature = "sqlite")]
+fn notes_are_kept_and_a_slow_query_holds_up_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sqlite"));
+    let server = Listening::run(command.env("NOTES", folder.path().join("notes.db")));
+    let post = |text: &str| {
+        let head = "POST /notes HTTP/1.1\r\nHost: a\r\nConnection: close\r\n";
+        let request = format!("{head}Content-Length: {}\r\n\r\n{text}", text.len());
+        std::io::read_to_string(server.send(&request)).unwrap()
+    };
+    assert!(post("buy milk").ends_with("\r\n\r\n{\"id\":1}"));
+    assert!(post("call mum").ends_with("\r\n\r\n{\"id\":2}"));
+    let answer = server.get("/notes/2");
+    assert!(answer.ends_with("\r\n\r\ncall mum"), "{answer}");
+    assert!(server.get("/notes/3").starts_with("HTTP/1.1 404 "));
+    assert!(server.get("/notes/x").starts_with("HTTP/1.1 400 "));
+
+    let mut slow =
+        server.send("GET /slow/2000000 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    slow.set_nonblocking(true).unwrap();
+    for n in 0.. {
+        assert!(server.get("/notes").contains("[1,2]"));
+        let unanswered = std::io::Read::read(&mut slow, &mut [0; 9]).is_err();
+        if n == 5 {
+            assert!(unanswered, "the others waited for the slow query");
+        }
+        if !unanswered {
+            break;
+        }
+    }
 }
 
 #[test]
