@@ -120,8 +120,8 @@ def agree(servers: list[Server]):
 
 def negotiated(target: Server) -> str:
     command = ["openssl", "s_client", "-brief", "-connect", f"127.0.0.1:{target.port}"]
-    done = subprocess.run(command, input="", capture_output=True, text=True, env=CLIENT_TLS, timeout=10)
-    said = dict(re.findall(r"^([^:\n]+): (.+)$", done.stderr, re.MULTILINE))
+    done = subprocess.run(command, input=b"", capture_output=True, env=CLIENT_TLS, timeout=10)
+    said = dict(re.findall(r"^([^:\n]+): (.+)$", done.stderr.decode(), re.MULTILINE))
     keys = ("Protocol version", "Ciphersuite", "Server Temp Key", "Signature type", "Hash used")
     return ", ".join(said[key] for key in keys)
 

@@ -15,6 +15,8 @@ from harness import Result, build, free_port, missing, one_worker, scratch, serv
 from web import PONG, nginx, thrum_pong
 
 OPEN, A_PROCESS = 100_000, 15_000
+# Of linux/in.h.
+IP_BIND_ADDRESS_NO_PORT = 24
 # What a process needs besides its connections.
 SPARE = 200
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -25,10 +27,14 @@ anonymous. nginx sets up its table of connections when it starts (about 400 byte
 
 
 def hold(port: int, source: str, count: int, answered, again, stop):
-    """Opens connections from an address of its own, since one address has only so many ports."""
+    """Opens connections from an address of its own, since one address has only so many ports; connecting chooses the port."""
     crowd = []
     for _ in range(count):
-        client = socket.create_connection(("127.0.0.1", port), 30, source_address=(source, 0))
+        client = socket.socket()
+        client.settimeout(30)
+        client.setsockopt(socket.IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1)
+        client.bind((source, 0))
+        client.connect(("127.0.0.1", port))
         client.sendall(REQUEST)
         await_pong(client)
         crowd.append(client)
