@@ -1,4 +1,4 @@
-//! HTTP/1.1 for the thrum runtime: strict where laxness is a hole, quiet under abuse.
+//! HTTP for the thrum runtime: strict where laxness is a hole, quiet under abuse.
 //!
 //! ```no_run
 //! use thrum_http::{Request, Response, Body, service_fn};
@@ -16,33 +16,19 @@
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | `server` | [`Server`]: accepting, counting, ending |
-//! | `connection` | one connection, from its first byte to its last, top to bottom |
-//! | `request` | from a parsed head to a request, or a [`Reject`]; how its body is framed |
-//! | `handler` | waiting for the handler |
-//! | `upload`, `incoming`, `chunked` | a request's body on its way to the handler |
-//! | `encode`, `date` | a response's head |
-//! | `body` | [`Body`] |
-//! | `transport`, `buffer` | the socket with its deadlines; buffers that idle connections do not hold |
-//! | `limits`, `reject`, `observer` | what is allowed; what is refused, and why; who is told |
+//! | `server` | [`Server`]: accepting, counting, ending; limits; [`Application`]; what a handler can ask for |
+//! | `h1`, `h2` | one connection that speaks HTTP/1.1, or HTTP/2 |
+//! | `body` | [`Body`], of requests and responses |
+//! | [`upgrade`] | a connection that is handed to another protocol |
+//! | `wire` | a connection's bytes: a socket, TCP or Unix |
 #![forbid(unsafe_code)]
 
 mod body;
-mod buffer;
-mod chunked;
-mod connection;
-mod date;
-mod encode;
-mod handler;
-mod incoming;
-mod limits;
-mod observer;
-mod reject;
-mod request;
+mod h1;
+mod h2;
 mod server;
-mod service_fn;
-mod transport;
-mod upload;
+pub mod upgrade;
+mod wire;
 
 pub use http::header;
 pub use http::{
@@ -50,9 +36,9 @@ pub use http::{
 };
 
 pub use body::{Body, BodyError};
-pub use date::http_date;
-pub use limits::{Limits, Timeouts};
-pub use observer::{Exchange, Observer};
-pub use reject::Reject;
-pub use server::{Drained, Server, Stats, serve};
-pub use service_fn::{ServiceFn, service_fn};
+pub use h1::http_date;
+pub use server::{
+    Application, ConnectionInfo, Drained, Exchange, Limits, Observer, Reject, Server, ServiceFn,
+    Stats, Timeouts, connection, early_hints, serve, service_fn,
+};
+pub use wire::Listener;

@@ -23,7 +23,6 @@ const REFUSED: &[(&str, u16)] = &[
     ("GET / HTTP/01.1\r\nHost: a\r\n\r\n", 400),
     ("GET / HTTP/1.2\r\nHost: a\r\n\r\n", 505),
     ("GET / HTTP/2.0\r\nHost: a\r\n\r\n", 505),
-    ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505),
     ("GET /a b HTTP/1.1\r\nHost: a\r\n\r\n", 400),
     ("GET /\x01 HTTP/1.1\r\nHost: a\r\n\r\n", 400),
     ("GET /\x7f HTTP/1.1\r\nHost: a\r\n\r\n", 400),

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use thrum_http::{
-    Body, Exchange, Limits, Observer, Request, Response, Server, StatusCode, Timeouts, service_fn,
+    Application, Body, Exchange, Limits, Observer, Request, Response, Server, StatusCode, Timeouts,
+    service_fn,
 };
 use thrum_rt::net::{Shutdown, TcpListener, TcpStream};
 use thrum_rt::time::timeout;
-use tower_service::Service;
 
 /// Nothing here takes longer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -42,22 +42,18 @@ pub(crate) fn with_server<F: Future<Output = ()>>(
 }
 
 /// Runs a test against a server of an application of its own, and ends both.
-pub(crate) fn with_service<S, F: Future<Output = ()>>(
+pub(crate) fn with_service<F: Future<Output = ()>>(
     server: Server,
-    service: S,
+    application: impl Application,
     test: impl FnOnce(SocketAddr, Server) -> F,
-) where
-    S: Service<Request<Body>, Response = Response<Body>> + Clone + Send + 'static,
-    S::Future: Send,
-    S::Error: std::fmt::Display,
-{
+) {
     let runtime = thrum_rt::Runtime::builder().workers(2).build().unwrap();
     runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let serving = thrum_rt::spawn({
             let server = server.clone();
-            async move { server.serve(listener, service).await }
+            async move { server.serve(listener, application).await }
         });
         timeout(PATIENCE * 3, test(address, server.clone()))
             .await

@@ -30,7 +30,8 @@ pub(super) const LINE_MAX: usize =
 
 /// What a line tells. An empty method means that the request could not be parsed.
 pub(super) struct Line<'a> {
-    pub(super) peer: IpAddr,
+    /// None over a Unix socket.
+    pub(super) peer: Option<IpAddr>,
     pub(super) method: &'a [u8],
     pub(super) target: &'a [u8],
     pub(super) version: &'a [u8],
@@ -54,7 +55,10 @@ impl Line<'_> {
 
     /// Appends the line. The buffer does not grow if it has room for [`bound`](Line::bound) more bytes.
     pub(super) fn write(&self, stamp: &[u8; STAMP], out: &mut Vec<u8>) {
-        write_address(self.peer, out);
+        match self.peer {
+            Some(peer) => write_address(peer, out),
+            None => out.push(b'-'),
+        }
         out.extend_from_slice(b" - - ");
         out.extend_from_slice(stamp);
         out.extend_from_slice(b" \"");
@@ -185,7 +189,7 @@ mod tests {
 
     fn get_x() -> Line<'static> {
         Line {
-            peer: "192.0.2.7".parse().unwrap(),
+            peer: "192.0.2.7".parse().ok(),
             method: b"GET",
             target: b"/x",
             version: b"HTTP/1.1",
@@ -244,7 +248,7 @@ mod tests {
     fn long_fields_are_cut_and_the_line_stays_below_its_maximum() {
         let long = vec![0xff; 100_000];
         let line = Line {
-            peer: "1111:2222:3333:4444:5555:6666:7777:8888".parse().unwrap(),
+            peer: "1111:2222:3333:4444:5555:6666:7777:8888".parse().ok(),
             method: &long,
             target: &long,
             version: &long,
@@ -262,7 +266,7 @@ mod tests {
     #[test]
     fn mapped_addresses_are_written_as_ipv4() {
         let line = Line {
-            peer: "::ffff:192.0.2.1".parse().unwrap(),
+            peer: "::ffff:192.0.2.1".parse().ok(),
             ..get_x()
         };
         assert!(written(&line).starts_with(b"192.0.2.1 - - "));
@@ -315,7 +319,7 @@ mod tests {
             body_bytes: u64,
         ) {
             let line = Line {
-                peer,
+                peer: Some(peer),
                 method: &method,
                 target: &target,
                 version: b"HTTP/1.0",

@@ -161,7 +161,7 @@ impl AccessLog {
 impl Observer for AccessLog {
     fn finished(&self, exchange: &Exchange<'_>) {
         self.shared.log(&Line {
-            peer: exchange.peer().ip(),
+            peer: exchange.peer().map(|peer| peer.ip()),
             method: exchange.method(),
             target: exchange.target(),
             version: exchange.version(),

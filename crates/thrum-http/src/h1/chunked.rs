@@ -1,10 +1,11 @@
 //! The chunked transfer coding (RFC 9112 section 7.1): taking it apart and putting it together, without I/O.
 
+use http::{HeaderMap, HeaderName, HeaderValue};
 use thrum_parse::http::{ChunkError, ChunkLine, ChunkParser, Field, Status, TrailerParser};
 
 use crate::Reject;
 
-/// Trailer fields that are allowed. They are parsed and dropped, never merged into the head.
+/// Trailer fields that are allowed. They are handed on apart, never merged into the head.
 const MAX_TRAILERS: usize = 32;
 
 /// Bytes of the longest chunk line without an extension: 16 digits and CRLF. What a line has beyond is counted as one.
@@ -21,6 +22,7 @@ pub(crate) struct Decoder {
     lines: ChunkParser,
     trailers: TrailerParser,
     fields: Vec<Field>,
+    received: Option<HeaderMap>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +58,7 @@ impl Decoder {
             lines: ChunkParser::new(line_bytes),
             trailers: TrailerParser::new(line_bytes, MAX_TRAILERS),
             fields: Vec::new(),
+            received: None,
         }
     }
 
@@ -86,12 +89,20 @@ impl Decoder {
             State::DataEnd if b"\r\n".starts_with(buffer) => Ok(Piece::Need),
             State::DataEnd => Err(ChunkError::BadEnd.into()),
             State::Trailers => match self.trailers.parse(buffer, &mut self.fields) {
-                Ok(Status::Complete { consumed }) => self.framing(consumed, State::Done),
+                Ok(Status::Complete { consumed }) => {
+                    self.received = received(&self.fields, buffer);
+                    self.framing(consumed, State::Done)
+                }
                 Ok(Status::Partial) => Ok(Piece::Need),
                 Err(error) => Err(Reject::Trailers(error)),
             },
             State::Done => Ok(Piece::Done),
         }
+    }
+
+    /// The trailer fields, once the body is over, if there are any.
+    pub(crate) fn take_trailers(&mut self) -> Option<HeaderMap> {
+        self.received.take()
     }
 
     /// Counts a line's extensions; whether that is too much.
@@ -104,6 +115,54 @@ impl Decoder {
         self.state = next;
         Ok(Piece::Framing(consumed))
     }
+}
+
+/// The fields of a trailer section. Those that frame, route or authorise a message mean nothing behind it
+/// (RFC 9110 section 6.5.1) and are left out.
+fn received(fields: &[Field], buffer: &[u8]) -> Option<HeaderMap> {
+    if fields.is_empty() {
+        return None;
+    }
+    let mut trailers = HeaderMap::with_capacity(fields.len());
+    for field in fields {
+        let name = HeaderName::from_bytes(field.name.of(buffer));
+        let value = HeaderValue::from_bytes(field.value.of(buffer));
+        if let (Ok(name), Ok(value)) = (name, value)
+            && may_trail(&name)
+        {
+            trailers.append(name, value);
+        }
+    }
+    Some(trailers)
+}
+
+/// Whether a field may stand behind a body.
+pub(crate) fn may_trail(name: &HeaderName) -> bool {
+    use http::header::*;
+    ![
+        AUTHORIZATION,
+        CACHE_CONTROL,
+        CONNECTION,
+        CONTENT_ENCODING,
+        CONTENT_LENGTH,
+        CONTENT_RANGE,
+        CONTENT_TYPE,
+        COOKIE,
+        EXPECT,
+        HOST,
+        MAX_FORWARDS,
+        PRAGMA,
+        PROXY_AUTHENTICATE,
+        PROXY_AUTHORIZATION,
+        RANGE,
+        SET_COOKIE,
+        TE,
+        TRAILER,
+        TRANSFER_ENCODING,
+        UPGRADE,
+        WWW_AUTHENTICATE,
+    ]
+    .contains(name)
 }
 
 /// Appends a chunk. An empty one would end the body, so it is left out.
@@ -123,8 +182,19 @@ pub(crate) fn encode(output: &mut Vec<u8>, data: &[u8]) {
     output.extend_from_slice(b"\r\n");
 }
 
-/// What ends a chunked body.
-pub(crate) const LAST: &[u8] = b"0\r\n\r\n";
+/// Appends what ends a chunked body, with the trailer fields that may stand there.
+pub(crate) fn encode_end(output: &mut Vec<u8>, trailers: Option<&HeaderMap>) {
+    output.extend_from_slice(b"0\r\n");
+    for (name, value) in trailers.into_iter().flatten() {
+        if may_trail(name) {
+            output.extend_from_slice(name.as_str().as_bytes());
+            output.extend_from_slice(b": ");
+            output.extend_from_slice(value.as_bytes());
+            output.extend_from_slice(b"\r\n");
+        }
+    }
+    output.extend_from_slice(b"\r\n");
+}
 
 #[cfg(test)]
 mod tests {
@@ -178,7 +248,7 @@ mod tests {
         fn what_is_encoded_is_decoded(chunks in prop::collection::vec(any::<Vec<u8>>(), 0..8), piece in 1..40usize) {
             let mut encoded = Vec::new();
             chunks.iter().for_each(|chunk| encode(&mut encoded, chunk));
-            encoded.extend_from_slice(LAST);
+            encode_end(&mut encoded, None);
             let decoded = decode(&encoded, piece).unwrap().unwrap();
             prop_assert_eq!(decoded, chunks.concat());
         }

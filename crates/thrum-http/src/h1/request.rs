@@ -17,6 +17,10 @@ pub(crate) struct Terms {
     pub(crate) expects_continue: bool,
     /// The client wants to go on with the connection.
     pub(crate) keep_alive: bool,
+    /// The client asks for another protocol.
+    pub(crate) upgrade: bool,
+    /// The client takes trailer fields behind a chunked body.
+    pub(crate) takes_trailers: bool,
 }
 
 /// How long the body is (RFC 9112 section 6.3).
@@ -36,6 +40,11 @@ struct Control {
     close: bool,
     keep_alive: bool,
     expects_continue: bool,
+    /// `Connection: upgrade`.
+    connection_upgrade: bool,
+    /// There is an `Upgrade` field.
+    upgrade: bool,
+    takes_trailers: bool,
 }
 
 /// Fills a request in from a head. `bytes` are those of the head; the request's values are slices of them. It is filled in
@@ -70,6 +79,8 @@ pub(crate) fn receive(
             Version::Http11 => !control.close,
             Version::Http10 => control.keep_alive && !control.close,
         },
+        upgrade: control.upgrade && control.connection_upgrade && head.version == Version::Http11,
+        takes_trailers: control.takes_trailers && head.version == Version::Http11,
     })
 }
 
@@ -83,6 +94,16 @@ impl Control {
         version: Version,
     ) -> Result<(), Reject> {
         match name.len() {
+            2 if name.eq_ignore_ascii_case(b"te") => {
+                let mut codings = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+                self.takes_trailers |=
+                    codings.any(|coding| coding.eq_ignore_ascii_case(b"trailers"));
+                Ok(())
+            }
+            7 if name.eq_ignore_ascii_case(b"upgrade") => {
+                self.upgrade = true;
+                Ok(())
+            }
             4 if name.eq_ignore_ascii_case(b"host") => {
                 set_once(&mut self.host, span, Reject::DuplicateHost)
             }
@@ -100,6 +121,7 @@ impl Control {
                 for option in value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
                     self.close |= option.eq_ignore_ascii_case(b"close");
                     self.keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
+                    self.connection_upgrade |= option.eq_ignore_ascii_case(b"upgrade");
                 }
                 Ok(())
             }

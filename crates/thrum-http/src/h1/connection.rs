@@ -6,57 +6,50 @@
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Instant;
 
 use bytes::Bytes;
 use http::header::{CONNECTION, HeaderValue};
 use http::{Request, Response, StatusCode, Version};
-use http_body::Body as HttpBody;
 use thrum_parse::http::{HeadParser, RequestHead, Status};
-use tower_service::Service;
+use thrum_rt::sync::oneshot;
 
-use crate::body::{FilePart, Kind};
-use crate::buffer::keep_head;
-use crate::encode::{self, Ending, Head};
-use crate::handler::{Handled, Pending, drive, poll_handler};
-use crate::incoming;
-use crate::observer::Exchange;
-use crate::request::{Framing, Terms, receive};
-use crate::server::{Counters, Open};
-use crate::transport::{Awaited, Transport};
-use crate::upload::Upload;
-use crate::{Body, Limits, Observer, Reject, Timeouts, chunked};
+use super::buffer::keep_head;
+use super::encode::{self, Ending, Head};
+use super::handler::{Handled, Hints, Pending, drive, poll_handler};
+use super::request::{Framing, Terms, receive};
+use super::transport::{Awaited, Transport};
+use super::upload::Upload;
+use crate::body::{Kind, incoming};
+use crate::server::{Asked, ConnectionInfo, Context, Counters, Current, Exchange, Open};
+use crate::upgrade::{self, Upgraded};
+use crate::wire::Wire;
+use crate::{Application, Body, Reject, h2};
 
 /// Answers that wait for more of the same buffer are written when they are this long.
 const FLUSH_AT: usize = 64 * 1024;
 
-/// A body up to this length is copied behind its head, so that one plain write takes both.
-const COPY_UP_TO: usize = 16 * 1024;
-
-/// What the connections of a server share.
-pub(crate) struct Context {
-    pub(crate) limits: Limits,
-    pub(crate) timeouts: Timeouts,
-    pub(crate) observer: Option<Arc<dyn Observer>>,
-}
+/// What a client begins with that speaks HTTP/2 and knows that we do (RFC 9113 section 3.3).
+const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// Serves a connection until it ends.
-pub(crate) async fn serve<S, B>(open: Arc<Open>, context: Arc<Context>, service: S)
-where
-    S: Service<Request<Body>, Response = Response<B>>,
-    S::Error: std::fmt::Display,
-    B: Into<Body>,
-{
-    let transport = Transport::new(open, context.limits.head_bytes, context.timeouts);
+pub(crate) async fn serve<A: Application>(
+    open: Open,
+    wire: Wire,
+    context: Arc<Context>,
+    application: A,
+) {
+    let current = Current::new(ConnectionInfo { peer: open.peer });
+    let transport = Transport::new(open, wire, context.limits.head_bytes, context.timeouts);
     let parser = HeadParser::new(context.limits.head());
     let head = RequestHead::new();
     let mut connection = Connection {
         transport,
         context,
-        service,
+        application,
+        current,
         parser,
         head,
         served: 0,
@@ -67,17 +60,34 @@ where
             let max_bytes = connection.context.limits.drain_bytes;
             connection.transport.linger(max_bytes).await;
         }
+        Ok(Ended::Upgraded(promise)) => {
+            let (open, wire, ahead) = connection.transport.into_parts();
+            // Nobody waits for it any more: it closes.
+            let _ = promise.send(Upgraded::new(wire, ahead, Some(open)));
+        }
+        Ok(Ended::Http2) => {
+            let Connection {
+                transport,
+                context,
+                application,
+                ..
+            } = connection;
+            let (open, wire, ahead) = transport.into_parts();
+            // Boxed, so that it does not make every connection larger.
+            Box::pin(h2::serve(open, wire, ahead, context, application)).await;
+        }
         // The client is gone, or does not take its answer. That is its right.
         Err(error) => {
-            tracing::trace!(%error, peer = %connection.transport.open.peer, "connection lost")
+            tracing::trace!(%error, peer = ?connection.transport.open.peer, "connection lost")
         }
     }
 }
 
-struct Connection<S> {
-    transport: Transport,
-    context: Arc<Context>,
-    service: S,
+pub(super) struct Connection<A> {
+    pub(super) transport: Transport,
+    pub(super) context: Arc<Context>,
+    application: A,
+    pub(super) current: Current,
     parser: HeadParser,
     head: RequestHead,
     /// Requests so far.
@@ -90,6 +100,10 @@ enum Ended {
     Clean,
     /// The client may be sending still.
     Unread,
+    /// It goes on in another protocol, for whoever waits for it.
+    Upgraded(oneshot::Sender<Upgraded>),
+    /// It is HTTP/2, from its first byte.
+    Http2,
 }
 
 /// What comes next from the client.
@@ -97,6 +111,7 @@ enum Next {
     /// A head of so many bytes.
     Head(usize),
     Refused(Reject),
+    Http2,
     End,
 }
 
@@ -106,12 +121,16 @@ struct Outcome {
     body_bytes: u64,
 }
 
-impl<S, B> Connection<S>
-where
-    S: Service<Request<Body>, Response = Response<B>>,
-    S::Error: std::fmt::Display,
-    B: Into<Body>,
-{
+/// What an answer leaves behind.
+struct Answered {
+    keep_alive: bool,
+    /// What is left of the request's body.
+    upload: Pending,
+    /// Who gets the connection now.
+    upgraded: Option<oneshot::Sender<Upgraded>>,
+}
+
+impl<A: Application> Connection<A> {
     async fn run(&mut self) -> io::Result<Ended> {
         loop {
             match self.next().await? {
@@ -125,6 +144,7 @@ where
                     self.head.clear();
                     return self.refuse(reject, &Bytes::new()).await;
                 }
+                Next::Http2 => return Ok(Ended::Http2),
                 Next::End => return Ok(Ended::Clean),
             }
         }
@@ -143,6 +163,16 @@ where
                 {
                     Ok(Status::Complete { consumed }) => return Ok(Next::Head(consumed)),
                     Ok(Status::Partial) => {}
+                    Err(_)
+                        if self.served == 0
+                            && transport.input.bytes().starts_with(HTTP2_PREFACE) =>
+                    {
+                        return Ok(Next::Http2);
+                    }
+                    Err(_)
+                        if self.served == 0
+                            && !eof
+                            && HTTP2_PREFACE.starts_with(transport.input.bytes()) => {}
                     // The empty line that some clients send behind a body (RFC 9112 section 2.2).
                     Err(_) if eof && transport.input.bytes() == b"\r\n" => return Ok(Next::End),
                     Err(error) => return Ok(Next::Refused(error.into())),
@@ -191,14 +221,24 @@ where
         if let (Some(observer), Some(begin)) = (&self.context.observer, begin) {
             observer.finished(&Exchange {
                 peer: self.transport.open.peer,
-                bytes: &bytes,
-                head: &self.head,
+                asked: Asked::Head {
+                    head: &self.head,
+                    bytes: &bytes,
+                },
                 status: outcome.status,
                 body_bytes: outcome.body_bytes,
                 duration: begin.elapsed(),
             });
         }
-        let (keep_alive, upload) = answered?;
+        let Answered {
+            keep_alive,
+            upload,
+            upgraded,
+        } = answered?;
+        if let Some(promise) = upgraded {
+            self.transport.flush().await?;
+            return Ok(Some(Ended::Upgraded(promise)));
+        }
         if keep_alive && upload.is_none() && self.transport.output.pending().len() < FLUSH_AT {
             return Ok(None); // nearly always
         }
@@ -230,46 +270,76 @@ where
         Ok(Some(if unread { Ended::Unread } else { Ended::Clean }))
     }
 
-    /// Has the handler answer, and sends what it says. Whether the connection can go on, and what is left of the body.
+    /// Has the handler answer, and sends what it says.
     async fn answer(
         &mut self,
         mut request: Request<Body>,
         terms: Terms,
         outcome: &mut Outcome,
-    ) -> io::Result<(bool, Pending)> {
+    ) -> io::Result<Answered> {
         let Terms {
             framing,
             expects_continue,
             keep_alive,
+            upgrade,
+            takes_trailers,
         } = terms;
         let (version, method) = (request.version(), request.method().clone());
         let mut upload = self.attach_body(&mut request, framing, expects_continue);
+        let mut upgraded = None;
+        if upgrade && framing == Framing::None {
+            let (sender, promise) = upgrade::promise();
+            request.extensions_mut().insert(promise);
+            upgraded = Some(sender);
+        }
 
         // Errors become text at once: they need not be `Send`. The response is put in its place and not handed on from poll
         // to poll: it is large, and moving it shows.
         let mut handled = None;
         let mut ready = Ok(());
-        drive(&mut self.transport, &mut None, |cx| {
-            let polled = self.service.poll_ready(cx);
-            polled.map(|result| ready = result.map_err(|error| error.to_string()))
-        })
+        let hints = Hints::new(version);
+        drive(
+            &mut self.transport,
+            &mut self.current,
+            &mut None,
+            hints,
+            |cx| {
+                let polled = self.application.poll_ready(cx);
+                polled.map(|result| ready = result.map_err(|error| error.to_string()))
+            },
+        )
         .await?;
         match ready {
             Err(error) => handled = Some(Handled::Failed(error)),
-            Ok(()) => match catch_unwind(AssertUnwindSafe(|| self.service.call(request))) {
-                Err(_) => handled = Some(Handled::Panicked),
-                Ok(future) => {
-                    let mut future = pin!(future);
-                    drive(&mut self.transport, &mut upload, |cx| {
-                        poll_handler(future.as_mut(), cx).map(|done| handled = Some(done))
-                    })
-                    .await?;
+            Ok(()) => {
+                let application = &mut self.application;
+                let call = || catch_unwind(AssertUnwindSafe(|| application.call(request)));
+                match self.current.enter(call) {
+                    Err(_) => handled = Some(Handled::Panicked),
+                    Ok(future) => {
+                        let mut future = pin!(future);
+                        drive(
+                            &mut self.transport,
+                            &mut self.current,
+                            &mut upload,
+                            hints,
+                            |cx| {
+                                poll_handler::<A>(future.as_mut(), cx)
+                                    .map(|done| handled = Some(done))
+                            },
+                        )
+                        .await?;
+                    }
                 }
-            },
+            }
         }
         let (response, failed) = match handled {
             // An interim status is no answer: the client would take the next response for this one.
-            Some(Handled::Response(response)) if !response.status().is_informational() => {
+            Some(Handled::Response(response))
+                if !response.status().is_informational()
+                    || response.status() == StatusCode::SWITCHING_PROTOCOLS
+                        && upgraded.is_some() =>
+            {
                 (response, false)
             }
             other => (self.internal_error(other), true),
@@ -277,6 +347,14 @@ where
 
         let (parts, body) = response.into_parts();
         outcome.status = parts.status;
+        if parts.status == StatusCode::SWITCHING_PROTOCOLS {
+            encode::switching_protocols(self.transport.output.buffer(), &parts.headers);
+            return Ok(Answered {
+                keep_alive: false,
+                upload,
+                upgraded,
+            });
+        }
         let size = body.size();
         let ending = encode::ending(version, &method, parts.status, size);
         let last = self
@@ -309,29 +387,16 @@ where
             keep_alive,
         };
         head.encode(self.transport.output.buffer());
-        let complete = match body.kind {
-            _ if ending == Ending::NoBody => true,
-            Kind::Empty => true,
-            // Its head must not wait for more (MSG_MORE) that does not come.
-            Kind::File(part) if part.length == 0 => true,
-            Kind::Bytes(bytes) if bytes.len() <= COPY_UP_TO => {
-                self.transport.output.buffer().extend_from_slice(&bytes);
-                outcome.body_bytes += bytes.len() as u64;
-                true
-            }
-            Kind::Bytes(bytes) => {
-                self.transport.flush_with(&bytes).await?;
-                outcome.body_bytes += bytes.len() as u64;
-                true
-            }
-            Kind::File(part) => self.send_file(part, &mut outcome.body_bytes).await?,
-            kind @ (Kind::Incoming(_) | Kind::Stream(_)) => {
-                // Boxed, as it is rare and would make every connection larger.
-                let sent = &mut outcome.body_bytes;
-                Box::pin(self.send_stream(Body { kind }, ending, &mut upload, sent)).await?
-            }
-        };
-        Ok((keep_alive && complete, upload))
+        let trailers = takes_trailers && ending == Ending::Chunked;
+        let sent = &mut outcome.body_bytes;
+        let complete = self
+            .send_body(body, ending, trailers, &mut upload, sent)
+            .await?;
+        Ok(Answered {
+            keep_alive: keep_alive && complete,
+            upload,
+            upgraded: None,
+        })
     }
 
     /// Gives the request its body, if one follows the head.
@@ -379,89 +444,6 @@ where
         response
     }
 
-    /// Sends part of a file; whether it was all there.
-    async fn send_file(&mut self, part: FilePart, sent: &mut u64) -> io::Result<bool> {
-        let FilePart {
-            file,
-            mut offset,
-            mut length,
-        } = part;
-        self.transport.flush_before_more().await?;
-        while length > 0 {
-            let moved = self.transport.send_file(&*file, offset, length).await? as u64;
-            if moved == 0 {
-                return Ok(false); // it has shrunk: the promised length cannot be kept
-            }
-            offset += moved;
-            length -= moved;
-            *sent += moved;
-        }
-        Ok(true)
-    }
-
-    /// Sends a body as it comes; whether it came in full.
-    async fn send_stream(
-        &mut self,
-        mut body: Body,
-        ending: Ending,
-        upload: &mut Pending,
-        sent: &mut u64,
-    ) -> io::Result<bool> {
-        let mut left = match ending {
-            Ending::Length(length) => length,
-            _ => u64::MAX,
-        };
-        loop {
-            let mut next = Ok(None);
-            drive(&mut self.transport, upload, |cx| {
-                let poll = AssertUnwindSafe(|| Pin::new(&mut body).poll_frame(cx));
-                match catch_unwind(poll) {
-                    Ok(polled) => polled.map(|frame| next = Ok(frame)),
-                    Err(panic) => {
-                        next = Err(panic);
-                        Poll::Ready(())
-                    }
-                }
-            })
-            .await?;
-            let Ok(next) = next else {
-                Counters::count(&self.transport.open.counters().panics);
-                tracing::error!("a response body panicked");
-                return Ok(false);
-            };
-            let data = match next {
-                None => break,
-                Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
-                Some(Err(error)) => {
-                    tracing::debug!(%error, "a response body ended early");
-                    self.transport.flush().await?;
-                    return Ok(false);
-                }
-            };
-            if data.len() as u64 > left {
-                tracing::error!("a response body is longer than its size says");
-                return Ok(false);
-            }
-            left -= data.len() as u64;
-            *sent += data.len() as u64;
-            let output = self.transport.output.buffer();
-            match ending {
-                Ending::Chunked => chunked::encode(output, &data),
-                _ => output.extend_from_slice(&data),
-            }
-            if output.len() >= COPY_UP_TO {
-                self.transport.flush().await?;
-            }
-        }
-        if ending == Ending::Chunked {
-            self.transport
-                .output
-                .buffer()
-                .extend_from_slice(chunked::LAST);
-        }
-        Ok(!matches!(ending, Ending::Length(_)) || left == 0)
-    }
-
     /// Says why a request is refused, and ends the connection.
     async fn refuse(&mut self, reject: Reject, bytes: &Bytes) -> io::Result<Ended> {
         self.transport.open.counters().reject(reject);
@@ -495,8 +477,10 @@ where
         if let Some(observer) = &self.context.observer {
             observer.finished(&Exchange {
                 peer: self.transport.open.peer,
-                bytes,
-                head: &self.head,
+                asked: Asked::Head {
+                    head: &self.head,
+                    bytes,
+                },
                 status,
                 body_bytes: if is_head { 0 } else { length },
                 duration: std::time::Duration::ZERO,

@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
+use http::HeaderMap;
+use http_body::Frame;
 
 use crate::BodyError;
 
@@ -28,6 +30,8 @@ struct Slot(Mutex<State>);
 #[derive(Default)]
 struct State {
     chunk: Option<Bytes>,
+    /// What follows the last chunk.
+    trailers: Option<HeaderMap>,
     /// No more chunks come: the end, or why it ends too early.
     end: Option<Result<(), BodyError>>,
     /// The handler waits for data.
@@ -55,16 +59,19 @@ impl Incoming {
         self.size
     }
 
-    pub(crate) fn poll_data(
+    pub(crate) fn poll_frame(
         &mut self,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Bytes, BodyError>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let mut state = self.slot.lock();
         if let Some(chunk) = state.chunk.take() {
             self.size = self
                 .size
                 .map(|size| size.saturating_sub(chunk.len() as u64));
-            return Poll::Ready(Some(Ok(chunk)));
+            return Poll::Ready(Some(Ok(Frame::data(chunk))));
+        }
+        if let Some(trailers) = state.trailers.take() {
+            return Poll::Ready(Some(Ok(Frame::trailers(trailers))));
         }
         match state.end.take() {
             Some(Ok(())) => {
@@ -122,6 +129,11 @@ impl Feed {
 
     pub(crate) fn chunk(&self, chunk: Bytes) {
         self.tell(|state| state.chunk = Some(chunk));
+    }
+
+    /// Tells the fields behind the body; [`end`](Self::end) follows.
+    pub(crate) fn trailers(&self, trailers: HeaderMap) {
+        self.slot.lock().trailers = Some(trailers);
     }
 
     pub(crate) fn end(&self, end: Result<(), BodyError>) {

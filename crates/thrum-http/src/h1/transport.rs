@@ -1,19 +1,20 @@
 //! A connection's socket, its buffers, and the deadline that it works under.
 
+use std::fs::File;
 use std::io::{self, ErrorKind, IoSlice};
-use std::os::fd::AsFd;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use thrum_rt::net::TcpStream;
+use bytes::Bytes;
 use thrum_rt::time::Deadline;
 
+use super::buffer::{Input, Output};
 use crate::Timeouts;
-use crate::buffer::{Input, Output};
 use crate::server::{Counters, Open};
+use crate::wire::{Wire, would_block};
 
 pub(crate) struct Transport {
-    pub(crate) open: Arc<Open>,
+    pub(crate) open: Open,
+    pub(crate) wire: Wire,
     pub(crate) input: Input,
     pub(crate) output: Output,
     pub(crate) deadline: Deadline,
@@ -32,9 +33,10 @@ pub(crate) enum Awaited {
 }
 
 impl Transport {
-    pub(crate) fn new(open: Arc<Open>, input_bytes: usize, timeouts: Timeouts) -> Self {
+    pub(crate) fn new(open: Open, wire: Wire, input_bytes: usize, timeouts: Timeouts) -> Self {
         Self {
             open,
+            wire,
             input: Input::new(input_bytes),
             output: Output::default(),
             deadline: Deadline::new(),
@@ -43,8 +45,10 @@ impl Transport {
         }
     }
 
-    fn stream(&self) -> &TcpStream {
-        &self.open.stream
+    /// Takes it apart: the server's entry, the wire, and what was read and not used.
+    pub(crate) fn into_parts(self) -> (Open, Wire, Bytes) {
+        let ahead = Bytes::copy_from_slice(self.input.bytes());
+        (self.open, self.wire, ahead)
     }
 
     /// Waits for the client to send something, or for the deadline, or for the server's end.
@@ -53,7 +57,7 @@ impl Transport {
     }
 
     fn poll_awaited(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Awaited>> {
-        if let Poll::Ready(ready) = self.stream().poll_readable(cx) {
+        if let Poll::Ready(ready) = self.wire.poll_readable(cx) {
             return Poll::Ready(ready.map(|()| Awaited::Readable));
         }
         // After the wait is registered, so that the end of the server wakes it.
@@ -68,7 +72,7 @@ impl Transport {
     /// Reads what is there. `None`: nothing after all; 0: the client has sent its last.
     pub(crate) fn read(&mut self) -> io::Result<Option<usize>> {
         let space = self.input.space();
-        match self.open.stream.try_read(space) {
+        match self.wire.try_read(space) {
             Ok(read) => {
                 self.input.filled(read);
                 Ok(Some(read))
@@ -80,7 +84,7 @@ impl Transport {
 
     /// Waits until the client takes more, but no longer than the write timeout.
     fn poll_writable(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if let Poll::Ready(ready) = self.open.stream.poll_writable(cx) {
+        if let Poll::Ready(ready) = self.wire.poll_writable(cx) {
             self.stalled = false;
             return Poll::Ready(ready);
         }
@@ -97,11 +101,11 @@ impl Transport {
     fn poll_write<R>(
         &mut self,
         cx: &mut Context<'_>,
-        mut write: impl FnMut(&TcpStream, &Output) -> io::Result<R>,
+        mut write: impl FnMut(&mut Wire, &Output) -> io::Result<R>,
     ) -> Poll<io::Result<R>> {
         loop {
             ready!(self.poll_writable(cx))?;
-            match write(&self.open.stream, &self.output) {
+            match write(&mut self.wire, &self.output) {
                 Err(error) if would_block(&error) => {}
                 result => return Poll::Ready(result),
             }
@@ -111,15 +115,19 @@ impl Transport {
     /// Writes all of the output.
     pub(crate) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.output.is_empty() {
-            let write = |stream: &TcpStream, output: &Output| stream.try_write(output.pending());
+            let write = |wire: &mut Wire, output: &Output| wire.try_write(output.pending());
             let written = ready!(self.poll_write(cx, write))?;
             self.output.wrote(written);
+        }
+        while self.wire.holds_back() {
+            ready!(self.poll_writable(cx))?;
+            ready!(self.wire.poll_flush(cx))?;
         }
         Poll::Ready(Ok(()))
     }
 
     pub(crate) async fn flush(&mut self) -> io::Result<()> {
-        if self.output.is_empty() {
+        if self.output.is_empty() && !self.wire.holds_back() {
             return Ok(());
         }
         std::future::poll_fn(|cx| self.poll_flush(cx)).await
@@ -128,8 +136,8 @@ impl Transport {
     /// Writes the output and then `bytes`, without copying them.
     pub(crate) async fn flush_with(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !self.output.is_empty() || !bytes.is_empty() {
-            let write = |stream: &TcpStream, output: &Output| {
-                stream.try_write_vectored(&[IoSlice::new(output.pending()), IoSlice::new(bytes)])
+            let write = |wire: &mut Wire, output: &Output| {
+                wire.try_write_vectored(&[IoSlice::new(output.pending()), IoSlice::new(bytes)])
             };
             let mut write = write;
             let written = std::future::poll_fn(|cx| self.poll_write(cx, &mut write)).await?;
@@ -144,7 +152,7 @@ impl Transport {
     pub(crate) async fn flush_before_more(&mut self) -> io::Result<()> {
         while !self.output.is_empty() {
             let mut write =
-                |stream: &TcpStream, output: &Output| stream.try_write_more(output.pending());
+                |wire: &mut Wire, output: &Output| wire.try_write_more(output.pending());
             let written = std::future::poll_fn(|cx| self.poll_write(cx, &mut write)).await?;
             self.output.wrote(written);
         }
@@ -154,14 +162,13 @@ impl Transport {
     /// Sends some of a file. 0: it has ended.
     pub(crate) async fn send_file(
         &mut self,
-        file: impl AsFd,
+        file: &File,
         offset: u64,
         length: u64,
     ) -> io::Result<usize> {
         // In pieces, so that the task gives way in between.
         let length = length.min(FILE_PIECE) as usize;
-        let mut write =
-            |stream: &TcpStream, _: &Output| stream.try_sendfile(file.as_fd(), offset, length);
+        let mut write = |wire: &mut Wire, _: &Output| wire.try_send_file(file, offset, length);
         std::future::poll_fn(|cx| self.poll_write(cx, &mut write)).await
     }
 
@@ -174,14 +181,14 @@ impl Transport {
     /// Ends sending, and reads on for a moment: closing at once, with bytes unread, could destroy the response on its way
     /// (RFC 9112 section 9.6).
     pub(crate) async fn linger(&mut self, max_bytes: u64) {
-        if self.stream().shutdown(std::net::Shutdown::Write).is_err() {
+        if self.wire.end().is_err() {
             return;
         }
         self.input.consume(self.input.bytes().len());
         self.deadline.set(self.timeouts.linger);
         let mut drained = 0;
         while drained < max_bytes {
-            let poll = |cx: &mut Context<'_>| match self.stream().poll_readable(cx) {
+            let poll = |cx: &mut Context<'_>| match self.wire.poll_readable(cx) {
                 Poll::Ready(_) => Poll::Ready(true),
                 Poll::Pending => self.deadline.poll_expired(cx).map(|()| false),
             };
@@ -203,13 +210,3 @@ impl Transport {
 
 /// Bytes of a file sent in one call.
 const FILE_PIECE: u64 = 512 * 1024;
-
-fn would_block(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
-}
-
-impl Open {
-    pub(crate) fn is_ending(&self) -> bool {
-        self.state().shutdown.has_begun()
-    }
-}

@@ -33,8 +33,9 @@ impl<F, R, B> Service<Request<Body>> for ServiceFn<F>
 where
     F: FnMut(Request<Body>) -> R,
     R: Future<Output = Response<B>>,
+    B: Into<Body>,
 {
-    type Response = Response<B>;
+    type Response = Response<Body>;
     type Error = Infallible;
     type Future = ServiceFuture<R>;
 
@@ -58,10 +59,15 @@ pin_project! {
     }
 }
 
-impl<R: Future> Future for ServiceFuture<R> {
-    type Output = Result<R::Output, Infallible>;
+impl<R, B> Future for ServiceFuture<R>
+where
+    R: Future<Output = Response<B>>,
+    B: Into<Body>,
+{
+    type Output = Result<Response<Body>, Infallible>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.project().future.poll(cx).map(Ok)
+        let response = self.project().future.poll(cx);
+        response.map(|response| Ok(response.map(Into::into)))
     }
 }

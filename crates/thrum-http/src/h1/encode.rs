@@ -5,7 +5,7 @@ use http::header::{
 };
 use http::{HeaderMap, Method, StatusCode, Version};
 
-use crate::date;
+use super::date;
 
 /// How the end of a response's body is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,11 +40,29 @@ pub(crate) fn ending(
 
 /// Fields that belong to the connection, not to the response: what a handler says of them is left out.
 fn is_of_connection(name: &HeaderName) -> bool {
-    *name == CONNECTION
-        || *name == TRANSFER_ENCODING
-        || *name == UPGRADE
-        || *name == TE
-        || *name == TRAILER
+    *name == CONNECTION || *name == TRANSFER_ENCODING || *name == UPGRADE || *name == TE
+}
+
+/// Appends the head of a response that hands the connection to another protocol.
+pub(crate) fn switching_protocols(output: &mut Vec<u8>, headers: &HeaderMap) {
+    output.extend_from_slice(b"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\n");
+    for (name, value) in headers {
+        if *name == UPGRADE || *name != CONTENT_LENGTH && !is_of_connection(name) {
+            field(output, name.as_str().as_bytes(), value.as_bytes());
+        }
+    }
+    output.extend_from_slice(b"\r\n");
+}
+
+/// Appends an interim response (RFC 8297).
+pub(crate) fn early_hints(output: &mut Vec<u8>, headers: &HeaderMap) {
+    output.extend_from_slice(b"HTTP/1.1 103 Early Hints\r\n");
+    for (name, value) in headers {
+        if *name != CONTENT_LENGTH && !is_of_connection(name) {
+            field(output, name.as_str().as_bytes(), value.as_bytes());
+        }
+    }
+    output.extend_from_slice(b"\r\n");
 }
 
 /// The head of a response.
@@ -65,7 +83,7 @@ impl Head<'_> {
         let mut told_length = false;
         let mut told_date = false;
         for (name, value) in self.headers {
-            if is_of_connection(name) {
+            if is_of_connection(name) || *name == TRAILER && self.ending != Ending::Chunked {
                 continue;
             }
             if *name == CONTENT_LENGTH {

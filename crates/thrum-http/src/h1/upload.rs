@@ -7,19 +7,21 @@ use std::task::{Context as TaskContext, Poll, ready};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use http::HeaderMap;
 use thrum_rt::time::Deadline;
 
-use crate::chunked::{Decoder, Piece};
-use crate::connection::Context;
-use crate::incoming::Feed;
-use crate::request::Framing;
-use crate::server::Counters;
-use crate::transport::Transport;
+use super::chunked::{Decoder, Piece};
+use super::request::Framing;
+use super::transport::Transport;
+use crate::body::incoming::Feed;
+use crate::server::{Context, Counters};
 use crate::{BodyError, Reject};
 
 pub(crate) struct Upload {
     feed: Feed,
     rest: Rest,
+    /// What stood behind the body.
+    trailers: Option<HeaderMap>,
     /// The client waits for a 100 before it sends anything.
     owes_continue: bool,
     received: u64,
@@ -34,7 +36,7 @@ pub(crate) struct Upload {
 /// What is still to come.
 enum Rest {
     Length(u64),
-    Chunked(Decoder),
+    Chunked(Box<Decoder>),
     /// It has all come.
     Done,
     /// It broke off, and the connection with it.
@@ -58,12 +60,15 @@ impl Upload {
         let rest = match framing {
             Framing::None => Rest::Done,
             Framing::Length(length) => Rest::Length(length),
-            Framing::Chunked => Rest::Chunked(Decoder::new(context.limits.chunk_line_bytes)),
+            Framing::Chunked => {
+                Rest::Chunked(Box::new(Decoder::new(context.limits.chunk_line_bytes)))
+            }
         };
         let deadline = Deadline::new();
         Self {
             feed,
             rest,
+            trailers: None,
             owes_continue,
             received: 0,
             waiting: None,
@@ -98,7 +103,12 @@ impl Upload {
         ready!(self.feed.poll_wanted(cx));
         match ready!(self.poll_step(transport, cx)) {
             Ok(Some(data)) => self.feed.chunk(data),
-            Ok(None) => self.feed.end(Ok(())),
+            Ok(None) => {
+                if let Some(trailers) = self.trailers.take() {
+                    self.feed.trailers(trailers);
+                }
+                self.feed.end(Ok(()));
+            }
             Err(error) => {
                 self.rest = Rest::Broken;
                 self.feed.end(Err(error));
@@ -124,6 +134,9 @@ impl Upload {
                     return Poll::Ready(Ok(Some(data)));
                 }
                 Step::Done => {
+                    if let Rest::Chunked(decoder) = &mut self.rest {
+                        self.trailers = decoder.take_trailers();
+                    }
                     self.rest = Rest::Done;
                     return Poll::Ready(Ok(None));
                 }
@@ -147,13 +160,7 @@ impl Upload {
             self.deadline.set(self.context.timeouts.body);
             Instant::now()
         });
-        if transport
-            .open
-            .stream
-            .poll_readable(cx)
-            .map_err(lost)?
-            .is_pending()
-        {
+        if transport.wire.poll_readable(cx).map_err(lost)?.is_pending() {
             ready!(self.deadline.poll_expired(cx));
             return Poll::Ready(Err(self.too_slow(transport)));
         }

@@ -1,5 +1,8 @@
 //! The body of a request or a response.
 
+pub(crate) mod incoming;
+
+use std::any::Any;
 use std::fmt;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -9,10 +12,11 @@ use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
 use http_body::{Body as HttpBody, Frame, SizeHint};
+use pin_project_lite::pin_project;
 use thiserror::Error;
 
+pub(crate) use self::incoming::Incoming;
 use crate::Reject;
-use crate::incoming::Incoming;
 
 /// A body: nothing, bytes, part of a file, what a client is sending, or any [`http_body::Body`].
 ///
@@ -65,17 +69,20 @@ impl Body {
         }
     }
 
-    /// Any body whose data are [`Bytes`].
+    /// Any body whose data are [`Bytes`]. One of this type stays what it is.
     pub fn wrap<B>(body: B) -> Self
     where
         B: HttpBody<Data = Bytes> + Send + 'static,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        Self {
-            kind: Kind::Stream(Box::pin(Wrapped {
-                body: Box::pin(body),
-            })),
+        // Decided by the compiler, for each type of body.
+        let mut body = Some(body);
+        if let Some(body) = (&mut body as &mut dyn Any).downcast_mut::<Option<Body>>() {
+            return body.take().unwrap_or_default();
         }
+        body.map_or_else(Self::default, |body| Self {
+            kind: Kind::Stream(Box::pin(Wrapped { body })),
+        })
     }
 
     pub(crate) fn incoming(incoming: Incoming) -> Self {
@@ -156,8 +163,18 @@ impl HttpBody for Body {
             Kind::File(part) => {
                 Poll::Ready(part.read().transpose().map(|read| read.map(Frame::data)))
             }
-            Kind::Incoming(incoming) => incoming.poll_data(cx).map_ok(Frame::data),
+            Kind::Incoming(incoming) => incoming.poll_frame(cx),
             Kind::Stream(stream) => stream.as_mut().poll_frame(cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.kind {
+            Kind::Empty => true,
+            Kind::Bytes(bytes) => bytes.is_empty(),
+            Kind::File(part) => part.length == 0,
+            Kind::Incoming(_) => false, // trailers may follow
+            Kind::Stream(stream) => stream.is_end_stream(),
         }
     }
 
@@ -185,9 +202,12 @@ impl FilePart {
     }
 }
 
-/// A body with its error boxed.
-struct Wrapped<B> {
-    body: Pin<Box<B>>,
+pin_project! {
+    /// A body with its error made ours.
+    struct Wrapped<B> {
+        #[pin]
+        body: B,
+    }
 }
 
 impl<B> HttpBody for Wrapped<B>
@@ -199,11 +219,11 @@ where
     type Error = BodyError;
 
     fn poll_frame(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        self.body
-            .as_mut()
+        self.project()
+            .body
             .poll_frame(cx)
             .map_err(|error| BodyError::Other(error.into()))
     }

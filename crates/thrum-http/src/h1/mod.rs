@@ -1,0 +1,24 @@
+//! A connection of the server that speaks HTTP/1.1 or 1.0.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | `connection` | the connection, from its first byte to its last, top to bottom |
+//! | `request` | from a parsed head to a request, or a [`Reject`](crate::Reject); how its body is framed |
+//! | `handler` | waiting for the handler |
+//! | `upload`, `chunked` | a request's body on its way to the handler |
+//! | `encode`, `date`, `send` | a response's head and body |
+//! | `transport`, `buffer` | the wire with its deadlines; buffers that idle connections do not hold |
+
+mod buffer;
+mod chunked;
+mod connection;
+mod date;
+mod encode;
+mod handler;
+mod request;
+mod send;
+mod transport;
+mod upload;
+
+pub(crate) use self::connection::serve;
+pub use self::date::http_date;

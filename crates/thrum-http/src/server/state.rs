@@ -1,0 +1,158 @@
+//! What a server knows of itself while it runs: its connections and its counters.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use slab::Slab;
+use thrum_rt::Shutdown;
+use thrum_rt::shutdown::Guard;
+
+use crate::Reject;
+use crate::wire::{Accepted, Socket};
+
+/// What the clones of a server share.
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) shutdown: Shutdown,
+    connections: Mutex<Slab<Arc<Socket>>>,
+    pub(crate) counters: Counters,
+}
+
+impl State {
+    /// Notes a connection, unless there are as many as there may be.
+    pub(crate) fn enter(
+        self: &Arc<Self>,
+        accepted: Accepted,
+        limit: usize,
+    ) -> Result<Open, Accepted> {
+        let mut connections = lock(&self.connections);
+        if connections.len() >= limit {
+            return Err(accepted);
+        }
+        let socket = Arc::new(accepted.socket);
+        let key = connections.insert(socket.clone());
+        Ok(Open {
+            socket,
+            peer: accepted.peer,
+            key,
+            state: self.clone(),
+            _guard: self.shutdown.guard(),
+        })
+    }
+
+    pub(crate) fn open(&self) -> usize {
+        lock(&self.connections).len()
+    }
+
+    pub(crate) fn snapshot(&self) -> Vec<Arc<Socket>> {
+        lock(&self.connections)
+            .iter()
+            .map(|(_, socket)| socket.clone())
+            .collect()
+    }
+}
+
+/// An open connection's entry with its server. It leaves the list when it is dropped, however the connection ends.
+pub(crate) struct Open {
+    pub(crate) socket: Arc<Socket>,
+    pub(crate) peer: Option<SocketAddr>,
+    key: usize,
+    state: Arc<State>,
+    /// Dropped after the connection has left the list.
+    _guard: Guard,
+}
+
+impl Open {
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.state.counters
+    }
+
+    /// The server's end, which this connection is asked to come to.
+    pub(crate) fn shutdown(&self) -> &Shutdown {
+        &self.state.shutdown
+    }
+
+    pub(crate) fn is_ending(&self) -> bool {
+        self.state.shutdown.has_begun()
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        let removed = lock(&self.state.connections).remove(self.key);
+        drop(removed);
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Counters {
+    pub(crate) accepted: AtomicU64,
+    pub(crate) refused: AtomicU64,
+    pub(crate) requests: AtomicU64,
+    pub(crate) body_timeouts: AtomicU64,
+    pub(crate) write_timeouts: AtomicU64,
+    pub(crate) panics: AtomicU64,
+    pub(crate) errors: AtomicU64,
+    rejects: Mutex<HashMap<Reject, u64>>,
+}
+
+impl Counters {
+    pub(crate) fn count(counter: &AtomicU64) {
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn reject(&self, reject: Reject) {
+        *lock(&self.rejects).entry(reject).or_default() += 1;
+    }
+}
+
+/// What a server has done so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Connections open now.
+    pub open: usize,
+    /// Connections accepted.
+    pub accepted: u64,
+    /// Connections refused because of [`Limits::connections`](crate::Limits::connections).
+    pub refused: u64,
+    /// Times that accepting failed and was tried again, by any listener of this process: out of descriptors, mostly.
+    pub accept_errors: u64,
+    /// Requests that reached the handler.
+    pub requests: u64,
+    /// Requests refused before that, by the reason.
+    pub rejects: HashMap<Reject, u64>,
+    /// Bodies that came too slowly.
+    pub body_timeouts: u64,
+    /// Responses that the client did not take.
+    pub write_timeouts: u64,
+    /// Handlers that panicked.
+    pub panics: u64,
+    /// Handlers that failed.
+    pub errors: u64,
+}
+
+impl Stats {
+    pub(crate) fn of(state: &State) -> Self {
+        let counters = &state.counters;
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Self {
+            open: state.open(),
+            accepted: read(&counters.accepted),
+            refused: read(&counters.refused),
+            accept_errors: thrum_rt::net::accept_errors(),
+            requests: read(&counters.requests),
+            rejects: lock(&counters.rejects).clone(),
+            body_timeouts: read(&counters.body_timeouts),
+            write_timeouts: read(&counters.write_timeouts),
+            panics: read(&counters.panics),
+            errors: read(&counters.errors),
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
