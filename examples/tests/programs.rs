@@ -80,6 +80,20 @@ fn axum_routes() {
 }
 
 #[test]
+#[cfg(feature = "axum")]
+fn axum_routes_of_the_book() {
+    let server = Listening::start(env!("CARGO_BIN_EXE_routes"));
+    let answer = server.get("/api/orders/7");
+    assert!(answer.contains("\r\nx-api-version: 1\r\n"), "{answer}");
+    assert!(
+        answer.contains(r#"{"id":7,"shop":"Warp and weft","#),
+        "{answer}"
+    );
+    let answer = server.get("/api/carts?from=8&count=3");
+    assert!(answer.ends_with("\r\n\r\n[8,9,10]"), "{answer}");
+}
+
+#[test]
 fn doubling_doubles_and_says_thanks() {
     let server = Listening::start(env!("CARGO_BIN_EXE_doubling"));
     let answer = server.say("7\n-3\nx\n9223372036854775807\n1\nend\n5\n");

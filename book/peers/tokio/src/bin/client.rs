@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use http_body_util::{BodyExt, Empty};
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1;
-use hyper::header::HOST;
+use hyper::header::{HOST, HeaderValue};
 use hyper::{Request, Response, StatusCode};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -58,11 +58,11 @@ async fn connection(port: u16, end: Instant) -> Result<u64> {
     stream.set_nodelay(true)?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     tokio::spawn(connection);
-    let host = format!("127.0.0.1:{port}");
+    let host = HeaderValue::from_str(&format!("127.0.0.1:{port}"))?;
     let mut answers = 0;
     while Instant::now() < end {
         let request = Request::get("/")
-            .header(HOST, &host)
+            .header(HOST, host.clone())
             .body(Empty::<Bytes>::new())?;
         sender.ready().await?;
         read(sender.send_request(request).await?).await?;
