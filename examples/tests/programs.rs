@@ -76,7 +76,8 @@ fn axum_routes() {
     let server = Listening::start(env!("CARGO_BIN_EXE_axum"));
     assert!(server.get("/").ends_with("\r\n\r\nPong!\r\n"));
     let answer = server.get("/hello/warp");
-    assert!(answer.ends_with("\r\n\r\nHello, warp!\r\n"), "{answer}");
+    let expected = "\r\n\r\nHello, warp! You are visitor 1.\r\n";
+    assert!(answer.ends_with(expected), "{answer}");
 }
 
 #[test]
