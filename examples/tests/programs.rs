@@ -80,7 +80,22 @@ fn axum_routes() {
     let server = Listening::start(env!("CARGO_BIN_EXE_axum"));
     assert!(server.get("/").ends_with("\r\n\r\nPong!\r\n"));
     let answer = server.get("/hello/warp");
-    assert!(answer.ends_with("\r\n\r\nHello, warp!\r\n"), "{answer}");
+    let expected = "\r\n\r\nHello, warp! You are visitor 1.\r\n";
+    assert!(answer.ends_with(expected), "{answer}");
+}
+
+#[test]
+#[cfg(feature = "axum")]
+fn axum_routes_of_the_book() {
+    let server = Listening::start(env!("CARGO_BIN_EXE_routes"));
+    let answer = server.get("/api/orders/7");
+    assert!(answer.contains("\r\nx-api-version: 1\r\n"), "{answer}");
+    assert!(
+        answer.contains(r#"{"id":7,"shop":"Warp and weft","#),
+        "{answer}"
+    );
+    let answer = server.get("/api/carts?from=8&count=3");
+    assert!(answer.ends_with("\r\n\r\n[8,9,10]"), "{answer}");
 }
 
 #[test]
