@@ -20,13 +20,16 @@
 //! | `h1`, `h2` | one connection that speaks HTTP/1.1, or HTTP/2 |
 //! | `body` | [`Body`], of requests and responses |
 //! | [`upgrade`] | a connection that is handed to another protocol |
-//! | `wire` | a connection's bytes: a socket, TCP or Unix |
+//! | [`tls`] | certificates, and the sessions of TLS connections |
+//! | `wire` | a connection's bytes: a socket, TCP or Unix, or TLS over one |
 #![forbid(unsafe_code)]
 
 mod body;
 mod h1;
 mod h2;
 mod server;
+#[cfg(feature = "tls")]
+pub mod tls;
 pub mod upgrade;
 mod wire;
 
