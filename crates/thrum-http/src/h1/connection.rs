@@ -41,7 +41,7 @@ pub(crate) async fn serve<A: Application>(
     context: Arc<Context>,
     application: A,
 ) {
-    let current = Current::new(ConnectionInfo { peer: open.peer });
+    let current = Current::new(ConnectionInfo::new(&open, &wire));
     let transport = Transport::new(open, wire, context.limits.head_bytes, context.timeouts);
     let parser = HeadParser::new(context.limits.head());
     let head = RequestHead::new();
@@ -55,7 +55,7 @@ pub(crate) async fn serve<A: Application>(
         served: 0,
     };
     match connection.run().await {
-        Ok(Ended::Clean) => {}
+        Ok(Ended::Clean) => connection.transport.wire.say_end(),
         Ok(Ended::Unread) => {
             let max_bytes = connection.context.limits.drain_bytes;
             connection.transport.linger(max_bytes).await;

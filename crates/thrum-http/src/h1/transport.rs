@@ -120,8 +120,7 @@ impl Transport {
             self.output.wrote(written);
         }
         while self.wire.holds_back() {
-            ready!(self.poll_writable(cx))?;
-            ready!(self.wire.poll_flush(cx))?;
+            ready!(self.poll_write(cx, |wire, _| wire.try_flush()))?;
         }
         Poll::Ready(Ok(()))
     }
