@@ -121,15 +121,15 @@ fn both_sides_agree_on_a_protocol() {
     let authority = Authority::new();
     let connector = authority.connector().build().unwrap();
     with_server(authority.acceptor(&["a.test"]), async |address, server| {
-        let offers: [(&[&[u8]], Option<&[u8]>); 4] = [
-            (&[b"http/1.1", b"h2"], Some(b"h2")),
-            (&[b"http/1.1"], Some(b"http/1.1")),
-            (&[b"http/1.0"], Some(b"http/1.0")),
-            (&[], None),
-        ];
-        for (offered, agreed) in offers {
+        for (offered, agreed) in [
+            ("http/1.1 h2", Some(&b"h2"[..])),
+            ("http/1.1", Some(b"http/1.1")),
+            ("http/1.0", Some(b"http/1.0")),
+            ("", None),
+        ] {
+            let offered: Vec<_> = offered.split_whitespace().map(str::as_bytes).collect();
             let wire = plain(address).await;
-            let wire = connector.connect(wire, "a.test", offered).await.unwrap();
+            let wire = connector.connect(wire, "a.test", &offered).await.unwrap();
             assert_eq!(wire.tls().unwrap().protocol(), agreed);
         }
         let wire = plain(address).await;

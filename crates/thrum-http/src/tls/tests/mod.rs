@@ -77,9 +77,11 @@ fn with_application<F: Future<Output = ()>>(
     application: impl Application,
     test: impl FnOnce(SocketAddr, Server) -> F,
 ) {
-    let mut timeouts = Timeouts::default();
-    timeouts.handshake = Duration::from_millis(500);
-    timeouts.idle = Duration::from_secs(5);
+    let timeouts = Timeouts {
+        handshake: Duration::from_millis(500),
+        idle: Duration::from_secs(5),
+        ..Timeouts::default()
+    };
     let server = Server::new().timeouts(timeouts).tls(acceptor);
     let runtime = thrum_rt::Runtime::builder().workers(2).build().unwrap();
     runtime.block_on(async {
