@@ -24,7 +24,8 @@
 //! | [`sse`] | server-sent events |
 //! | [`upgrade`] | a connection that is handed to another protocol |
 //! | `websocket` | WebSocket (RFC 6455), with the feature of that name |
-//! | `wire` | a connection's bytes: a socket, TCP or Unix |
+//! | [`tls`] | certificates, and the sessions of TLS connections |
+//! | `wire` | a connection's bytes: a socket, TCP or Unix, or TLS over one |
 #![forbid(unsafe_code)]
 
 mod body;
@@ -36,6 +37,8 @@ pub mod middleware;
 pub mod router;
 mod server;
 pub mod sse;
+#[cfg(feature = "tls")]
+pub mod tls;
 pub mod upgrade;
 #[cfg(feature = "websocket")]
 pub mod websocket;
