@@ -147,7 +147,8 @@ mod tests {
 
     fn prepared(url: &str) -> Result<(Origin, Request<Body>), Error> {
         thrum_rt::block_on(async {
-            let mut request = Request::get(url).body(Body::empty()).unwrap();
+            let request = Request::get(url).body(Body::empty());
+            let mut request = request.map_err(|error| Error::new(Phase::Request, error))?;
             let origin = Origin::of(&mut request)?;
             origin
                 .check()
