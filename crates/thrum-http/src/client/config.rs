@@ -3,12 +3,16 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+#[cfg(feature = "tls")]
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use thrum_parse::http::HeadLimits;
 
 use super::Client;
+#[cfg(feature = "tls")]
+use crate::tls;
 
 /// Sizes and counts. Every one is per client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,6 +122,9 @@ pub(crate) struct Config {
     pub(crate) headers: HeaderMap,
     pub(crate) local_address: Option<IpAddr>,
     pub(crate) unix_socket: Option<PathBuf>,
+    /// Made when it is first needed, unless it was given.
+    #[cfg(feature = "tls")]
+    pub(crate) tls: OnceLock<tls::Connector>,
 }
 
 /// Makes a [`Client`].
@@ -169,6 +176,13 @@ impl ClientBuilder {
     /// Connects to this Unix socket, whatever host the URLs name; that host is still the one that is asked for.
     pub fn unix_socket(mut self, path: impl Into<PathBuf>) -> Self {
         self.config.unix_socket = Some(path.into());
+        self
+    }
+
+    /// Sets whom it trusts and who it is over TLS. Default: it trusts whom the system trusts, and is nobody.
+    #[cfg(feature = "tls")]
+    pub fn tls(mut self, connector: tls::Connector) -> Self {
+        self.config.tls = OnceLock::from(connector);
         self
     }
 

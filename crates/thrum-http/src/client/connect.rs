@@ -1,4 +1,4 @@
-//! From an origin to a connection: names, addresses, sockets.
+//! From an origin to a connection: names, addresses, sockets, TLS.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -8,6 +8,8 @@ use thrum_rt::net::{TcpSocket, TcpStream, UnixStream, lookup_host};
 
 use super::Config;
 use super::origin::Origin;
+#[cfg(feature = "tls")]
+use crate::tls::Connector;
 use crate::wire::{Socket, Wire};
 
 /// Connects to an origin.
@@ -22,6 +24,21 @@ pub(crate) async fn connect(origin: &Origin, config: &Config) -> io::Result<Wire
         (None, Some(local)) => connect_from(local, origin).await?.into(),
     };
     Ok(Wire::plain(Arc::new(socket)))
+}
+
+/// Speaks TLS with an origin.
+///
+/// Dropping the future closes the connection.
+#[cfg(feature = "tls")]
+pub(crate) async fn handshake(wire: Wire, origin: &Origin, config: &Config) -> io::Result<Wire> {
+    let connector = match config.tls.get() {
+        Some(connector) => connector,
+        None => {
+            let connector = Connector::new()?; // reads files
+            config.tls.get_or_init(|| connector)
+        }
+    };
+    connector.connect(wire, origin.host(), &[b"http/1.1"]).await
 }
 
 /// Connects from an address of this machine, to one of the same family.

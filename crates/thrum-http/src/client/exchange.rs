@@ -83,6 +83,17 @@ async fn open(
         Ok(Err(error)) => return Err(Error::new(Phase::Connect, error)),
         Err(_) => return Err(clock.expired(Phase::Connect, patience)),
     };
+    #[cfg(feature = "tls")]
+    let wire = match origin.is_tls {
+        false => wire,
+        true => {
+            let patience = clock.at_most(config.timeouts.handshake, Phase::Handshake)?;
+            match timeout(patience, connect::handshake(wire, origin, config)).await {
+                Ok(done) => done.map_err(|error| Error::new(Phase::Handshake, error))?,
+                Err(_) => return Err(clock.expired(Phase::Handshake, patience)),
+            }
+        }
+    };
     Ok(Box::new(Connection::new(wire, config.clone())))
 }
 

@@ -30,7 +30,8 @@ impl Origin {
         let uri = request.uri();
         let is_tls = match uri.scheme() {
             Some(scheme) if *scheme == Scheme::HTTP => false,
-            Some(scheme) if *scheme == Scheme::HTTPS => true,
+            Some(scheme) if *scheme == Scheme::HTTPS && cfg!(feature = "tls") => true,
+            Some(scheme) if *scheme == Scheme::HTTPS => return Err(refuse(BadRequest::NoTls)),
             _ => return Err(refuse(BadRequest::Scheme)),
         };
         let authority = uri.authority().ok_or_else(|| refuse(BadRequest::Host))?;
