@@ -24,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 mod body;
+pub mod client;
 mod h1;
 mod h2;
 mod server;
