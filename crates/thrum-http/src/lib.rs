@@ -18,6 +18,7 @@
 //! |---|---|
 //! | `server` | [`Server`]: accepting, counting, ending; limits; [`Application`]; what a handler can ask for |
 //! | `h1`, `h2` | one connection that speaks HTTP/1.1, or HTTP/2 |
+//! | [`client`] | [`Client`], [`get`]: requests, the connections that are kept for them |
 //! | `body` | [`Body`], of requests and responses |
 //! | [`upgrade`] | a connection that is handed to another protocol |
 //! | `wire` | a connection's bytes: a socket, TCP or Unix |
@@ -37,6 +38,7 @@ pub use http::{
 };
 
 pub use body::{Body, BodyError};
+pub use client::{Client, get};
 pub use h1::http_date;
 pub use server::{
     Application, ConnectionInfo, Drained, Exchange, Limits, Observer, Reject, Server, ServiceFn,

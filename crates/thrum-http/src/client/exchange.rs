@@ -1,0 +1,133 @@
+//! One request and its response: a connection out of the pool, and another try where that is safe.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{Method, Request, Response};
+use thrum_rt::time::{Instant, timeout};
+
+use super::http1::{self, Connection, Lost};
+use super::origin::Origin;
+use super::pool::Pool;
+use super::request::Options;
+use super::{Config, Error, Phase, connect};
+use crate::Body;
+
+/// Sends a request, and waits for the head of its response.
+pub(crate) async fn exchange(
+    pool: &Arc<Pool>,
+    mut request: Request<Body>,
+) -> Result<Response<Body>, Error> {
+    let options = request.extensions_mut().remove::<Options>();
+    let options = options.unwrap_or_default();
+    let clock = Clock::new(options.total.or(pool.config().timeouts.total));
+    let origin = Origin::of(&mut request)?;
+    let response = attempt(pool, &origin, &mut request, &options, clock).await;
+    response.map_err(|error| error.with_url(request.uri()))
+}
+
+/// Tries, and tries again where that is safe.
+async fn attempt(
+    pool: &Arc<Pool>,
+    origin: &Origin,
+    request: &mut Request<Body>,
+    options: &Options,
+    clock: Clock,
+) -> Result<Response<Body>, Error> {
+    let config = pool.config();
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        // What idled with one that was closed is probably closed too.
+        let fresh = tries > 1;
+        let patience = clock.at_most(config.timeouts.queue, Phase::Queue)?;
+        let mut lease = pool.lease(origin, fresh, patience).await?;
+        let reused = lease.connection.is_some();
+        let connection = match &mut lease.connection {
+            Some(connection) => connection,
+            None => {
+                // Boxed, as it is rare and would make every request's future larger.
+                let connected = Box::pin(open(origin, config, clock)).await?;
+                lease.connection.insert(connected)
+            }
+        };
+        match connection.send(request, options, clock).await {
+            Ok(answer) => return Ok(http1::respond(answer, lease, clock)),
+            Err(failure) => {
+                drop(lease); // and the connection with it
+                let safe = match failure.lost {
+                    Some(Lost::Unsent) => true,
+                    Some(Lost::Unanswered) => is_repeatable(request),
+                    None => false,
+                };
+                let again =
+                    reused && safe && failure.is_replayable && tries <= config.limits.retries;
+                if !again {
+                    return Err(failure.error);
+                }
+                tracing::debug!(error = %failure.error, "a request is sent again");
+            }
+        }
+    }
+}
+
+/// Connects, within the time that there is for each step.
+async fn open(
+    origin: &Origin,
+    config: &Arc<Config>,
+    clock: Clock,
+) -> Result<Box<Connection>, Error> {
+    let patience = clock.at_most(config.timeouts.connect, Phase::Connect)?;
+    let wire = match timeout(patience, connect::connect(origin, config)).await {
+        Ok(Ok(wire)) => wire,
+        Ok(Err(error)) => return Err(Error::new(Phase::Connect, error)),
+        Err(_) => return Err(clock.expired(Phase::Connect, patience)),
+    };
+    Ok(Box::new(Connection::new(wire, config.clone())))
+}
+
+/// Whether it does no harm if the server gets the request twice (RFC 9110 section 9.2.2).
+fn is_repeatable(request: &Request<Body>) -> bool {
+    let method = request.method();
+    method.is_idempotent()
+        || *method != Method::CONNECT && request.headers().contains_key("idempotency-key")
+}
+
+/// When a request must be done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    total: Option<(Instant, Duration)>,
+}
+
+impl Clock {
+    /// One that begins now.
+    pub(crate) fn new(total: Option<Duration>) -> Self {
+        Self {
+            total: total.map(|total| (Instant::now(), total)),
+        }
+    }
+
+    /// The time that a phase may take, if it has not passed.
+    pub(crate) fn at_most(self, patience: Duration, phase: Phase) -> Result<Duration, Error> {
+        match self.left() {
+            Some(Duration::ZERO) => Err(self.expired(phase, patience)),
+            Some(left) => Ok(patience.min(left)),
+            None => Ok(patience),
+        }
+    }
+
+    /// What is left of the whole request's time.
+    pub(crate) fn left(self) -> Option<Duration> {
+        let (begin, total) = self.total?;
+        Some(total.saturating_sub(begin.elapsed()))
+    }
+
+    /// A time limit has passed: which one?
+    pub(crate) fn expired(self, phase: Phase, patience: Duration) -> Error {
+        match self.total {
+            // Timers are never early, so whoever's time was cut short by the total finds nothing left.
+            Some((begin, total)) if begin.elapsed() >= total => Error::total(phase, total),
+            _ => Error::timeout(phase, patience),
+        }
+    }
+}
