@@ -222,14 +222,24 @@ mod tests {
     async fn compressed(name: &str, plain: impl Into<Bytes>) -> Bytes {
         let plain = source::once(plain.into());
         let bytes = match name {
-            "gzip" => plain.pipe(compress::gzip()).run(sink::concat(1 << 20)).await,
+            "gzip" => {
+                plain
+                    .pipe(compress::gzip())
+                    .run(sink::concat(1 << 20))
+                    .await
+            }
             "br" => {
                 plain
                     .pipe(compress::brotli())
                     .run(sink::concat(1 << 20))
                     .await
             }
-            _ => plain.pipe(compress::zstd()).run(sink::concat(1 << 20)).await,
+            _ => {
+                plain
+                    .pipe(compress::zstd())
+                    .run(sink::concat(1 << 20))
+                    .await
+            }
         };
         bytes.unwrap().into()
     }

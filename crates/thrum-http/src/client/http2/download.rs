@@ -84,7 +84,9 @@ impl Download {
             }
         }
         if !self.deadline.is_set() {
-            let patience = self.clock.at_most(active.0.config.timeouts.body, Phase::Body);
+            let patience = self
+                .clock
+                .at_most(active.0.config.timeouts.body, Phase::Body);
             self.deadline.set(patience.map_err(|_| BodyError::TooSlow)?);
         }
         ready!(self.deadline.poll_expired(cx));

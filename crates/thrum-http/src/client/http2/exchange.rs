@@ -21,6 +21,7 @@ use super::download::Download;
 use super::head::head;
 use super::upload::{Broken, Upload};
 use crate::Body;
+use crate::body::Kind;
 
 impl Connection {
     /// Sends a request and waits for the head of its response. A body in memory stays with the request, others only until
@@ -88,7 +89,10 @@ impl Connection {
             Ok(response) => Ok(sending.respond(&method, response)),
             Err((error, lost)) => {
                 let has_begun = sending.has_begun;
-                if !kept && !has_begun && let Some(upload) = sending.upload.take() {
+                if !kept
+                    && !has_begun
+                    && let Some(upload) = sending.upload.take()
+                {
                     *request.body_mut() = upload.into_body();
                 }
                 Err(Failure {
@@ -212,7 +216,9 @@ impl Sending<'_> {
         }
         match waits_for {
             WaitsFor::Response(_) => self.clock.expired(Phase::Head, shared.config.timeouts.head),
-            _ => self.clock.expired(Phase::Send, shared.config.timeouts.write),
+            _ => self
+                .clock
+                .expired(Phase::Send, shared.config.timeouts.write),
         }
     }
 
@@ -237,10 +243,15 @@ impl Sending<'_> {
         if stream.is_end_stream() && self.upload.is_none() {
             return Response::from_parts(head, Body::empty());
         }
-        let length = head.headers.get(CONTENT_LENGTH).filter(|_| method != Method::HEAD);
+        let length = head
+            .headers
+            .get(CONTENT_LENGTH)
+            .filter(|_| method != Method::HEAD);
         let length = length.and_then(|value| value.to_str().ok()?.parse().ok());
         let body = Download::new(stream, self.upload, self.active, length, self.clock);
-        Response::from_parts(head, Body::stream(body))
+        let mut whole = Body::empty();
+        whole.kind = Kind::Stream(Box::pin(body));
+        Response::from_parts(head, whole)
     }
 }
 

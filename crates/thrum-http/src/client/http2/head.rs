@@ -1,8 +1,8 @@
 //! A request's head, as HTTP/2 has it (RFC 9113, 8.2 and 8.3.1).
 
 use http::header::{
-    CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, TE, TRANSFER_ENCODING,
-    UPGRADE,
+    CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, TE,
+    TRANSFER_ENCODING, UPGRADE,
 };
 use http::uri::{Authority, PathAndQuery};
 use http::{Method, Request, Uri, Version};
@@ -15,7 +15,10 @@ const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
 const PROXY_CONNECTION: HeaderName = HeaderName::from_static("proxy-connection");
 
 /// The head; and whether the body waits for a 100. `defaults` are fields of every request that does not have them.
-pub(super) fn head(request: &Request<Body>, defaults: &HeaderMap) -> Result<(Request<()>, bool), BadRequest> {
+pub(super) fn head(
+    request: &Request<Body>,
+    defaults: &HeaderMap,
+) -> Result<(Request<()>, bool), BadRequest> {
     let (method, size) = (request.method(), request.body().size());
     if matches!(*method, Method::CONNECT | Method::TRACE) && size != Some(0) {
         return Err(BadRequest::UnexpectedBody);
@@ -85,7 +88,12 @@ fn uri(request: &Request<Body>) -> Result<Uri, BadRequest> {
 mod tests {
     use super::*;
 
-    fn make(method: Method, uri: &str, fields: &[(&str, &str)], body: Body) -> Result<Request<()>, BadRequest> {
+    fn make(
+        method: Method,
+        uri: &str,
+        fields: &[(&str, &str)],
+        body: Body,
+    ) -> Result<Request<()>, BadRequest> {
         let mut request = Request::builder().method(method).uri(uri);
         for (name, value) in fields {
             request = request.header(*name, *value);
@@ -112,24 +120,44 @@ mod tests {
         assert_eq!(head.headers().get_all("cookie").iter().count(), 2);
         assert_eq!(head.headers()["user-agent"], "default");
         assert_eq!(head.headers().len(), 3);
-        let head = make(Method::GET, "http://a?b", &[("te", "trailers")], Body::empty()).unwrap();
-        assert_eq!((head.uri().to_string().as_str(), &head.headers()["te"]), ("http://a/?b", &HeaderValue::from_static("trailers")));
+        let head = make(
+            Method::GET,
+            "http://a?b",
+            &[("te", "trailers")],
+            Body::empty(),
+        )
+        .unwrap();
+        assert_eq!(
+            (head.uri().to_string().as_str(), &head.headers()["te"]),
+            ("http://a/?b", &HeaderValue::from_static("trailers"))
+        );
     }
 
     #[test]
     fn the_length_is_the_bodys() {
         let length = |method, body: Body| {
             let head = make(method, "http://a/", &[], body).unwrap();
-            head.headers().get("content-length").map(|value| value.to_str().unwrap().to_owned())
+            head.headers()
+                .get("content-length")
+                .map(|value| value.to_str().unwrap().to_owned())
         };
         assert_eq!(length(Method::GET, Body::empty()), None);
         assert_eq!(length(Method::POST, Body::empty()).as_deref(), Some("0"));
         assert_eq!(length(Method::GET, "abc".into()).as_deref(), Some("3"));
         let lie = [("content-length", "4")];
-        assert_eq!(make(Method::POST, "http://a/", &lie, "abc".into()).unwrap_err(), BadRequest::ContentLength);
+        assert_eq!(
+            make(Method::POST, "http://a/", &lie, "abc".into()).unwrap_err(),
+            BadRequest::ContentLength
+        );
         let coded = [("transfer-encoding", "chunked")];
-        assert_eq!(make(Method::POST, "http://a/", &coded, "abc".into()).unwrap_err(), BadRequest::TransferEncoding);
+        assert_eq!(
+            make(Method::POST, "http://a/", &coded, "abc".into()).unwrap_err(),
+            BadRequest::TransferEncoding
+        );
         let hosts = [("host", "a"), ("host", "b")];
-        assert_eq!(make(Method::GET, "http://a/", &hosts, "".into()).unwrap_err(), BadRequest::HostField);
+        assert_eq!(
+            make(Method::GET, "http://a/", &hosts, "".into()).unwrap_err(),
+            BadRequest::HostField
+        );
     }
 }

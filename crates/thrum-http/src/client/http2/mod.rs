@@ -3,6 +3,7 @@
 //! | module | what is in it |
 //! |---|---|
 //! | `connection` | [`Connection`]: the handshake, the task that drives it, how it ends |
+//! | `slot` | where the requests of an origin find it |
 //! | `exchange` | one request, until the head of its response |
 //! | `head` | a request's head |
 //! | `upload` | a request's body on its way to the server |
@@ -15,6 +16,8 @@ mod connection;
 mod download;
 mod exchange;
 mod head;
+mod slot;
 mod upload;
 
 pub(crate) use self::connection::Connection;
+pub(crate) use self::slot::{Slot, shared};
