@@ -10,7 +10,12 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use thrum_parse::http::HeadLimits;
 
-use super::Client;
+#[cfg(feature = "cookies")]
+use super::CookieJar;
+use super::origin::Origin;
+use super::proxy::Proxy;
+use super::redirect::Policy;
+use super::{Client, Proxies};
 #[cfg(feature = "tls")]
 use crate::tls;
 
@@ -38,6 +43,9 @@ pub struct Limits {
     /// Bytes of a body that are collected by [`text`](super::Response::text) and the like. Default: 64 MiB. A body that
     /// is read in chunks has no limit.
     pub body_bytes: usize,
+    /// Bytes that come out of a body that is compressed. More are an error, so that a few bytes cannot become any number of
+    /// them. Default: 1 GiB.
+    pub decoded_bytes: u64,
     /// Bytes of a body that was dropped unread which are read, if they are there, to keep the connection. Default: 64 KiB.
     pub drain_bytes: u64,
 }
@@ -54,6 +62,7 @@ impl Default for Limits {
             interim_responses: 32,
             chunk_line_bytes: 4 * 1024,
             body_bytes: 64 * 1024 * 1024,
+            decoded_bytes: 1024 * 1024 * 1024,
             drain_bytes: 64 * 1024,
         }
     }
@@ -125,6 +134,31 @@ pub(crate) struct Config {
     /// Made when it is first needed, unless it was given.
     #[cfg(feature = "tls")]
     pub(crate) tls: OnceLock<tls::Connector>,
+    pub(crate) redirects: Policy,
+    #[cfg(feature = "cookies")]
+    pub(crate) cookies: Option<CookieJar>,
+    #[cfg(any(feature = "brotli", feature = "gzip", feature = "zstd"))]
+    pub(crate) keeps_compressed: bool,
+    pub(crate) proxies: Proxies,
+    pub(crate) http2_prior_knowledge: bool,
+}
+
+impl Config {
+    /// The proxy to a host, an IPv6 address without brackets.
+    pub(crate) fn proxy(&self, is_tls: bool, host: &str, port: u16) -> Option<&Arc<Proxy>> {
+        match self.unix_socket {
+            Some(_) => None,
+            None => self.proxies.find(is_tls, host, port),
+        }
+    }
+
+    /// Whether requests are sent to a proxy as they are, by their whole URL. Where HTTP/2 is known, there is a tunnel.
+    pub(crate) fn sends_whole_urls(&self, origin: &Origin) -> bool {
+        let proxy = self.proxy(origin.is_tls, origin.host(), origin.port());
+        !origin.is_tls
+            && !self.http2_prior_knowledge
+            && proxy.is_some_and(|proxy| proxy.takes_whole_urls())
+    }
 }
 
 /// Makes a [`Client`].
@@ -183,6 +217,50 @@ impl ClientBuilder {
     #[cfg(feature = "tls")]
     pub fn tls(mut self, connector: tls::Connector) -> Self {
         self.config.tls = OnceLock::from(connector);
+        self
+    }
+
+    /// Sets which redirects are followed. Default: ten for one request, none that leads from `https` to `http`.
+    pub fn redirects(mut self, policy: Policy) -> Self {
+        self.config.redirects = policy;
+        self
+    }
+
+    /// Keeps cookies in a jar of its own, and sends them. Default: false. A request that has a `Cookie` field itself is
+    /// sent with that alone.
+    #[cfg(feature = "cookies")]
+    pub fn cookies(mut self, keep: bool) -> Self {
+        self.config.cookies = keep.then(CookieJar::new);
+        self
+    }
+
+    /// Keeps cookies in this jar, as [`cookies`](Self::cookies) does in its own.
+    #[cfg(feature = "cookies")]
+    pub fn cookie_jar(mut self, jar: CookieJar) -> Self {
+        self.config.cookies = Some(jar);
+        self
+    }
+
+    /// Asks for compressed responses and makes their bodies plain, in the codings whose features are on: `gzip`, `brotli`,
+    /// `zstd`. `Content-Encoding` and `Content-Length` are gone then. Default: true.
+    ///
+    /// A request that has an `Accept-Encoding` or a `Range` itself gets its response as it comes.
+    #[cfg(any(feature = "brotli", feature = "gzip", feature = "zstd"))]
+    pub fn decompress(mut self, decompress: bool) -> Self {
+        self.config.keeps_compressed = !decompress;
+        self
+    }
+
+    /// Sets the proxies. Default: none, whatever the environment says; see [`Proxies::from_env`]. They are not for a client
+    /// that connects to a [Unix socket](Self::unix_socket).
+    pub fn proxies(mut self, proxies: Proxies) -> Self {
+        self.config.proxies = proxies;
+        self
+    }
+
+    /// Speaks HTTP/2 to every server without asking whether it does (RFC 9113, 3.3). Default: false.
+    pub fn http2_prior_knowledge(mut self, knows: bool) -> Self {
+        self.config.http2_prior_knowledge = knows;
         self
     }
 

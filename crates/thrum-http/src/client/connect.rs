@@ -8,6 +8,7 @@ use thrum_rt::net::{TcpSocket, TcpStream, UnixStream, lookup_host};
 
 use super::Config;
 use super::origin::Origin;
+use super::proxy::Proxy;
 #[cfg(feature = "tls")]
 use crate::tls::Connector;
 use crate::wire::{Socket, Wire};
@@ -16,21 +17,26 @@ use crate::wire::{Socket, Wire};
 ///
 /// Dropping the future closes what was begun.
 pub(crate) async fn connect(origin: &Origin, config: &Config) -> io::Result<Wire> {
+    if let Some(proxy) = config.proxy(origin.is_tls, origin.host(), origin.port()) {
+        return through(proxy, origin, config).await;
+    }
     let socket: Socket = match (&config.unix_socket, config.local_address) {
         (Some(path), _) => UnixStream::connect(path.as_path()).await?.into(),
-        (None, None) => TcpStream::connect((origin.host(), origin.port()))
-            .await?
-            .into(),
-        (None, Some(local)) => connect_from(local, origin).await?.into(),
+        (None, local) => tcp((origin.host(), origin.port()), local).await?.into(),
     };
     Ok(Wire::plain(Arc::new(socket)))
 }
 
-/// Speaks TLS with an origin.
+/// Speaks TLS with an origin, and agrees on one of the protocols with it, if on any.
 ///
 /// Dropping the future closes the connection.
 #[cfg(feature = "tls")]
-pub(crate) async fn handshake(wire: Wire, origin: &Origin, config: &Config) -> io::Result<Wire> {
+pub(crate) async fn handshake(
+    wire: Wire,
+    origin: &Origin,
+    config: &Config,
+    protocols: &[&[u8]],
+) -> io::Result<Wire> {
     let connector = match config.tls.get() {
         Some(connector) => connector,
         None => {
@@ -38,12 +44,30 @@ pub(crate) async fn handshake(wire: Wire, origin: &Origin, config: &Config) -> i
             config.tls.get_or_init(|| connector)
         }
     };
-    connector.connect(wire, origin.host(), &[b"http/1.1"]).await
+    connector.connect(wire, origin.host(), protocols).await
+}
+
+/// Connects through a proxy, or to one that is sent requests as they are.
+async fn through(proxy: &Proxy, origin: &Origin, config: &Config) -> io::Result<Wire> {
+    let stream = tcp(proxy.address(), config.local_address).await?;
+    let mut wire = Wire::plain(Arc::new(stream.into()));
+    if !config.sends_whole_urls(origin) {
+        let tunnel = proxy.tunnel(&mut wire, origin.host(), origin.port());
+        tunnel.await.map_err(io::Error::other)?;
+    }
+    Ok(wire)
+}
+
+async fn tcp(target: (&str, u16), local: Option<IpAddr>) -> io::Result<TcpStream> {
+    match local {
+        None => TcpStream::connect(target).await,
+        Some(local) => connect_from(local, target).await,
+    }
 }
 
 /// Connects from an address of this machine, to one of the same family.
-async fn connect_from(local: IpAddr, origin: &Origin) -> io::Result<TcpStream> {
-    let addresses = lookup_host((origin.host(), origin.port())).await?;
+async fn connect_from(local: IpAddr, target: (&str, u16)) -> io::Result<TcpStream> {
+    let addresses = lookup_host(target).await?;
     let mut failure = io::Error::new(
         io::ErrorKind::NotFound,
         "the host has no address of the local address's family",

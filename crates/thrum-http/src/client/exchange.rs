@@ -3,26 +3,27 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::header::UPGRADE;
 use http::{Method, Request, Response};
 use thrum_rt::time::{Instant, timeout};
 
-use super::http1::{self, Connection, Lost};
+use super::http1::{self, Connection, Failure, Lost};
 use super::origin::Origin;
 use super::pool::Pool;
 use super::request::Options;
-use super::{Config, Error, Phase, connect};
+use super::{Config, Error, Phase, connect, http2};
 use crate::Body;
+use crate::wire::Wire;
 
 /// Sends a request, and waits for the head of its response.
 pub(crate) async fn exchange(
     pool: &Arc<Pool>,
-    mut request: Request<Body>,
+    request: &mut Request<Body>,
+    options: &Options,
+    clock: Clock,
 ) -> Result<Response<Body>, Error> {
-    let options = request.extensions_mut().remove::<Options>();
-    let options = options.unwrap_or_default();
-    let clock = Clock::new(options.total.or(pool.config().timeouts.total));
-    let origin = Origin::of(&mut request)?;
-    let response = attempt(pool, &origin, &mut request, &options, clock).await;
+    let origin = Origin::of(request)?;
+    let response = attempt(pool, &origin, request, options, clock).await;
     response.map_err(|error| error.with_url(request.uri()))
 }
 
@@ -38,6 +39,21 @@ async fn attempt(
     let mut tries = 0;
     loop {
         tries += 1;
+        if may_share(config, origin, request)
+            && let Some(connection) = Box::pin(http2::shared(pool, origin, clock)).await?
+        {
+            match connection.send(request, options, clock).await {
+                Ok(response) => return Ok(response),
+                // What was not sent is sent again even if the connection is new: a server that ends says so.
+                Err(failure) if !is_safe(&failure, request) || tries > config.limits.retries => {
+                    return Err(failure.error);
+                }
+                Err(failure) => {
+                    tracing::debug!(error = %failure.error, "a request is sent again");
+                    continue;
+                }
+            }
+        }
         // What idled with one that was closed is probably closed too.
         let fresh = tries > 1;
         let patience = clock.at_most(config.timeouts.queue, Phase::Queue)?;
@@ -55,13 +71,7 @@ async fn attempt(
             Ok(answer) => return Ok(http1::respond(answer, lease, clock)),
             Err(failure) => {
                 drop(lease); // and the connection with it
-                let safe = match failure.lost {
-                    Some(Lost::Unsent) => true,
-                    Some(Lost::Unanswered) => is_repeatable(request),
-                    None => false,
-                };
-                let again =
-                    reused && safe && failure.is_replayable && tries <= config.limits.retries;
+                let again = reused && is_safe(&failure, request) && tries <= config.limits.retries;
                 if !again {
                     return Err(failure.error);
                 }
@@ -71,12 +81,32 @@ async fn attempt(
     }
 }
 
-/// Connects, within the time that there is for each step.
+/// Opens a connection for HTTP/1.1.
 async fn open(
     origin: &Origin,
     config: &Arc<Config>,
     clock: Clock,
 ) -> Result<Box<Connection>, Error> {
+    let (wire, _) = connect(origin, config, Protocols::Http1, clock).await?;
+    let whole_urls = config.sends_whole_urls(origin);
+    Ok(Box::new(Connection::new(wire, config.clone(), whole_urls)))
+}
+
+/// What may be spoken over a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Protocols {
+    Http1,
+    /// HTTP/2, or what the server prefers.
+    Any,
+}
+
+/// Connects, within the time that there is for each step; and whether HTTP/2 is to be spoken.
+pub(crate) async fn connect(
+    origin: &Origin,
+    config: &Config,
+    protocols: Protocols,
+    clock: Clock,
+) -> Result<(Wire, bool), Error> {
     let patience = clock.at_most(config.timeouts.connect, Phase::Connect)?;
     let wire = match timeout(patience, connect::connect(origin, config)).await {
         Ok(Ok(wire)) => wire,
@@ -84,17 +114,41 @@ async fn open(
         Err(_) => return Err(clock.expired(Phase::Connect, patience)),
     };
     #[cfg(feature = "tls")]
-    let wire = match origin.is_tls {
-        false => wire,
-        true => {
-            let patience = clock.at_most(config.timeouts.handshake, Phase::Handshake)?;
-            match timeout(patience, connect::handshake(wire, origin, config)).await {
-                Ok(done) => done.map_err(|error| Error::new(Phase::Handshake, error))?,
-                Err(_) => return Err(clock.expired(Phase::Handshake, patience)),
-            }
+    if origin.is_tls {
+        let patience = clock.at_most(config.timeouts.handshake, Phase::Handshake)?;
+        let protocols: &[&[u8]] = match (protocols, config.http2_prior_knowledge) {
+            (Protocols::Any, true) => &[b"h2"],
+            (Protocols::Any, false) => &[b"h2", b"http/1.1"],
+            (Protocols::Http1, _) => &[b"http/1.1"],
+        };
+        let handshake = connect::handshake(wire, origin, config, protocols);
+        let wire = match timeout(patience, handshake).await {
+            Ok(done) => done.map_err(|error| Error::new(Phase::Handshake, error))?,
+            Err(_) => return Err(clock.expired(Phase::Handshake, patience)),
+        };
+        let agreed = wire.tls().and_then(|info| info.protocol());
+        let is_http2 = agreed == Some(b"h2");
+        return Ok((wire, is_http2));
+    }
+    Ok((
+        wire,
+        protocols == Protocols::Any && config.http2_prior_knowledge,
+    ))
+}
+
+/// Whether a request may go over a connection that is shared. Other protocols are for HTTP/1.1.
+fn may_share(config: &Config, origin: &Origin, request: &Request<Body>) -> bool {
+    (origin.is_tls || config.http2_prior_knowledge) && !request.headers().contains_key(UPGRADE)
+}
+
+/// Whether a request that failed may be sent again.
+fn is_safe(failure: &Failure, request: &Request<Body>) -> bool {
+    failure.is_replayable
+        && match failure.lost {
+            Some(Lost::Unsent) => true,
+            Some(Lost::Unanswered) => is_repeatable(request),
+            None => false,
         }
-    };
-    Ok(Box::new(Connection::new(wire, config.clone())))
 }
 
 /// Whether it does no harm if the server gets the request twice (RFC 9110 section 9.2.2).

@@ -1,4 +1,4 @@
-//! A client: requests over connections that are kept, HTTP/1.1.
+//! A client: requests over connections that are kept, HTTP/1.1 and HTTP/2, TLS.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), thrum_http::client::Error> {
@@ -12,25 +12,40 @@
 //! | module | what is in it |
 //! |---|---|
 //! | `request` | [`RequestBuilder`] |
+//! | `follow` | cookies, redirects, responses that come compressed |
+//! | [`redirect`] | which redirects are followed, and to what |
+//! | `cookies` | the jar, feature `cookies` |
+//! | `decompress` | codings of bodies undone, features `gzip`, `brotli`, `zstd` |
 //! | `exchange` | one request and its response: a connection out of the pool, the retries |
 //! | `origin` | whom a URL asks, and whether it may be sent |
 //! | `pool` | the connections to each origin, how many there may be, and who waits for one |
-//! | `connect` | names, addresses, sockets |
+//! | `connect` | names, addresses, sockets, TLS |
+//! | `proxy` | [`Proxies`]: which is for what, and the tunnels through them |
 //! | `http1` | one connection that speaks HTTP/1.1 |
+//! | `http2` | one connection that speaks HTTP/2, shared |
 //! | `response` | [`Response`] |
 //! | `config` | [`ClientBuilder`], [`Limits`], [`Timeouts`] |
 //! | `error` | [`Error`]: phase, cause, URL |
 //!
-//! A request is written and its response read by the task that asks, straight on the connection: there is no task for each
-//! connection, and none at all while nothing idles.
+//! Over HTTP/1.1 a request is written and its response read by the task that asks, straight on the connection: there is no
+//! task for each connection, and none at all while nothing idles. Which protocol it is, TLS agrees on (ALPN); without TLS it
+//! is HTTP/1.1, unless HTTP/2 is [known](ClientBuilder::http2_prior_knowledge) to be spoken.
 
 mod config;
 mod connect;
+#[cfg(feature = "cookies")]
+mod cookies;
+#[cfg(any(feature = "brotli", feature = "gzip", feature = "zstd"))]
+mod decompress;
 mod error;
 mod exchange;
+mod follow;
 mod http1;
+mod http2;
 mod origin;
 mod pool;
+mod proxy;
+pub mod redirect;
 mod request;
 mod response;
 
@@ -44,8 +59,11 @@ use tower_service::Service;
 
 pub(crate) use self::config::Config;
 pub use self::config::{ClientBuilder, Limits, Timeouts};
+#[cfg(feature = "cookies")]
+pub use self::cookies::CookieJar;
 pub use self::error::{BadRequest, BadResponse, Error, Phase};
 use self::pool::Pool;
+pub use self::proxy::{Proxies, ProxyError, TunnelError};
 pub use self::request::RequestBuilder;
 pub use self::response::Response;
 use crate::Body;
@@ -174,17 +192,7 @@ impl Client {
     /// # Errors
     /// See [`Error`]. A status is none.
     pub async fn execute(&self, request: Request<Body>) -> Result<Response, Error> {
-        let url = request.uri().clone();
-        let response = exchange::exchange(&self.pool, request).await?;
-        Ok(Response::new(
-            response,
-            url,
-            self.config().limits.body_bytes,
-        ))
-    }
-
-    pub(crate) fn config(&self) -> &Config {
-        self.pool.config()
+        follow::follow(&self.pool, request).await
     }
 }
 

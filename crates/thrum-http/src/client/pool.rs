@@ -18,6 +18,7 @@ use thrum_rt::sync::oneshot;
 use thrum_rt::time::{Instant, sleep, timeout};
 
 use super::http1::Connection;
+use super::http2::Slot;
 use super::origin::Origin;
 use super::{Config, Error, Phase};
 
@@ -34,6 +35,8 @@ pub(crate) struct Pool {
 struct Host {
     origin: Origin,
     state: Mutex<State>,
+    /// The connection that requests share, if the server speaks HTTP/2.
+    shared: Arc<Slot>,
 }
 
 #[derive(Default)]
@@ -138,6 +141,11 @@ impl Pool {
         }
     }
 
+    /// Where the connection is that an origin's requests share.
+    pub(crate) fn slot(&self, origin: &Origin) -> Result<Arc<Slot>, Error> {
+        Ok(self.host(origin)?.shared.clone())
+    }
+
     fn host(&self, origin: &Origin) -> Result<Arc<Host>, Error> {
         let mut hosts = lock(&self.hosts);
         if let Some(host) = hosts.get(origin) {
@@ -149,6 +157,7 @@ impl Pool {
         let host = Arc::new(Host {
             origin: origin.clone(),
             state: Mutex::default(),
+            shared: Arc::default(),
         });
         hosts.insert(origin.clone(), host.clone());
         Ok(host)

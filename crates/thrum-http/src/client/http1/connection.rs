@@ -33,6 +33,8 @@ pub(crate) struct Connection {
     pub(super) output: Output,
     pub(super) deadline: Deadline,
     pub(super) config: Arc<Config>,
+    /// The other end is a proxy, which wants the whole URL of what is asked for.
+    whole_urls: bool,
     parser: HeadParser,
     head: ResponseHead,
     born: Instant,
@@ -101,7 +103,7 @@ enum WaitsFor {
 }
 
 impl Connection {
-    pub(crate) fn new(wire: Wire, config: Arc<Config>) -> Self {
+    pub(crate) fn new(wire: Wire, config: Arc<Config>, whole_urls: bool) -> Self {
         Self {
             wire,
             input: Input::new(READ_BYTES),
@@ -109,6 +111,7 @@ impl Connection {
             deadline: Deadline::new(),
             parser: HeadParser::new(config.limits.head()),
             config,
+            whole_urls,
             head: ResponseHead::new(),
             born: Instant::now(),
         }
@@ -155,7 +158,8 @@ impl Connection {
         options: &Options,
         clock: Clock,
     ) -> Result<Answer, Failure> {
-        let encoded = encode::head(self.output.buffer(), request, &self.config.headers, false);
+        let defaults = &self.config.headers;
+        let encoded = encode::head(self.output.buffer(), request, defaults, self.whole_urls);
         let terms = encoded.map_err(|why| Failure {
             error: Error::new(Phase::Request, why),
             lost: None,

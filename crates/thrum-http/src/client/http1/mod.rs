@@ -14,5 +14,5 @@ mod encode;
 mod receive;
 mod upload;
 
-pub(crate) use self::connection::{Connection, Lost};
+pub(crate) use self::connection::{Connection, Failure, Lost};
 pub(crate) use self::download::respond;
