@@ -12,6 +12,7 @@
 //! | module | what is in it |
 //! |---|---|
 //! | `request` | [`RequestBuilder`] |
+//! | `content` | forms and JSON, feature `json` |
 //! | `follow` | cookies, redirects, responses that come compressed |
 //! | [`redirect`] | which redirects are followed, and to what |
 //! | `cookies` | the jar, feature `cookies` |
@@ -32,6 +33,7 @@
 
 mod config;
 mod connect;
+mod content;
 #[cfg(feature = "cookies")]
 mod cookies;
 #[cfg(any(feature = "brotli", feature = "gzip", feature = "zstd"))]
@@ -192,10 +194,6 @@ impl Client {
     /// See [`Error`]. A status is none.
     pub async fn execute(&self, request: Request<Body>) -> Result<Response, Error> {
         follow::follow(&self.pool, request).await
-    }
-
-    pub(crate) fn config(&self) -> &Config {
-        self.pool.config()
     }
 }
 
