@@ -21,7 +21,8 @@
 //! | [`client`] | [`Client`], [`get`]: requests, the connections that are kept for them |
 //! | `body` | [`Body`], of requests and responses |
 //! | [`upgrade`] | a connection that is handed to another protocol |
-//! | `wire` | a connection's bytes: a socket, TCP or Unix |
+//! | [`tls`] | certificates, and the sessions of TLS connections |
+//! | `wire` | a connection's bytes: a socket, TCP or Unix, or TLS over one |
 #![forbid(unsafe_code)]
 
 mod body;
@@ -29,6 +30,8 @@ pub mod client;
 mod h1;
 mod h2;
 mod server;
+#[cfg(feature = "tls")]
+pub mod tls;
 pub mod upgrade;
 mod wire;
 

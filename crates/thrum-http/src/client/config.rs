@@ -3,6 +3,8 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+#[cfg(feature = "tls")]
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -14,6 +16,8 @@ use super::origin::Origin;
 use super::proxy::Proxy;
 use super::redirect::Policy;
 use super::{Client, Proxies};
+#[cfg(feature = "tls")]
+use crate::tls;
 
 /// Sizes and counts. Every one is per client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,13 +131,26 @@ pub(crate) struct Config {
     pub(crate) headers: HeaderMap,
     pub(crate) local_address: Option<IpAddr>,
     pub(crate) unix_socket: Option<PathBuf>,
+    /// Made when it is first needed, unless it was given.
+    #[cfg(feature = "tls")]
+    pub(crate) tls: OnceLock<tls::Connector>,
     pub(crate) redirects: Policy,
     #[cfg(feature = "cookies")]
     pub(crate) cookies: Option<CookieJar>,
     #[cfg(any(feature = "brotli", feature = "gzip", feature = "zstd"))]
     pub(crate) keeps_compressed: bool,
     pub(crate) proxies: Proxies,
-    pub(crate) http2_prior_knowledge: bool,
+    pub(crate) versions: Versions,
+}
+
+/// Which versions of HTTP are spoken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Versions {
+    /// HTTP/2 where the server chooses it in the TLS handshake, else HTTP/1.1.
+    #[default]
+    Negotiated,
+    Http1,
+    Http2,
 }
 
 impl Config {
@@ -149,7 +166,7 @@ impl Config {
     pub(crate) fn sends_whole_urls(&self, origin: &Origin) -> bool {
         let proxy = self.proxy(origin.is_tls, origin.host(), origin.port());
         !origin.is_tls
-            && !self.http2_prior_knowledge
+            && self.versions != Versions::Http2
             && proxy.is_some_and(|proxy| proxy.takes_whole_urls())
     }
 }
@@ -244,9 +261,22 @@ impl ClientBuilder {
         self
     }
 
-    /// Speaks HTTP/2 to every server without asking whether it does (RFC 9113, 3.3). Default: false.
-    pub fn http2_prior_knowledge(mut self, knows: bool) -> Self {
-        self.config.http2_prior_knowledge = knows;
+    /// Speaks HTTP/1.1 only. By default HTTP/2 is spoken to servers that choose it in the TLS handshake.
+    pub fn http1_only(mut self) -> Self {
+        self.config.versions = Versions::Http1;
+        self
+    }
+
+    /// Speaks HTTP/2 to every server, over TLS or not, without asking whether it does (RFC 9113, 3.3).
+    pub fn http2_prior_knowledge(mut self) -> Self {
+        self.config.versions = Versions::Http2;
+        self
+    }
+
+    /// Sets whom it trusts and who it is over TLS. Default: it trusts whom the system trusts, and is nobody.
+    #[cfg(feature = "tls")]
+    pub fn tls(mut self, connector: tls::Connector) -> Self {
+        self.config.tls = OnceLock::from(connector);
         self
     }
 

@@ -1,4 +1,4 @@
-//! From an origin to a connection: names, addresses, sockets.
+//! From an origin to a connection: names, addresses, sockets, TLS.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -9,6 +9,8 @@ use thrum_rt::net::{TcpSocket, TcpStream, UnixStream, lookup_host};
 use super::Config;
 use super::origin::Origin;
 use super::proxy::Proxy;
+#[cfg(feature = "tls")]
+use crate::tls::Connector;
 use crate::wire::{Socket, Wire};
 
 /// Connects to an origin.
@@ -23,6 +25,26 @@ pub(crate) async fn connect(origin: &Origin, config: &Config) -> io::Result<Wire
         (None, local) => tcp((origin.host(), origin.port()), local).await?.into(),
     };
     Ok(Wire::plain(Arc::new(socket)))
+}
+
+/// Speaks TLS with an origin, and has it choose one of the protocols.
+///
+/// Dropping the future closes the connection.
+#[cfg(feature = "tls")]
+pub(crate) async fn handshake(
+    wire: Wire,
+    origin: &Origin,
+    config: &Config,
+    protocols: &[&[u8]],
+) -> io::Result<Wire> {
+    let connector = match config.tls.get() {
+        Some(connector) => connector,
+        None => {
+            let connector = Connector::new()?; // reads files
+            config.tls.get_or_init(|| connector)
+        }
+    };
+    connector.connect(wire, origin.host(), protocols).await
 }
 
 /// Connects through a proxy, or to one that is sent requests as they are.

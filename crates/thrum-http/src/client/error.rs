@@ -106,6 +106,9 @@ pub enum BadRequest {
     /// CONNECT or TRACE with a body.
     #[error("a request of this method has no body")]
     UnexpectedBody,
+    /// The URL's scheme is `https`, and this is built without the feature `tls`.
+    #[error("this is built without TLS")]
+    NoTls,
     /// The client is used outside a runtime.
     #[error("there is no thrum runtime to run on")]
     NoRuntime,

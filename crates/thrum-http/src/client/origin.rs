@@ -30,7 +30,8 @@ impl Origin {
         let uri = request.uri();
         let is_tls = match uri.scheme() {
             Some(scheme) if *scheme == Scheme::HTTP => false,
-            Some(scheme) if *scheme == Scheme::HTTPS => true,
+            Some(scheme) if *scheme == Scheme::HTTPS && cfg!(feature = "tls") => true,
+            Some(scheme) if *scheme == Scheme::HTTPS => return Err(refuse(BadRequest::NoTls)),
             _ => return Err(refuse(BadRequest::Scheme)),
         };
         let authority = uri.authority().ok_or_else(|| refuse(BadRequest::Host))?;
@@ -147,7 +148,8 @@ mod tests {
 
     fn prepared(url: &str) -> Result<(Origin, Request<Body>), Error> {
         thrum_rt::block_on(async {
-            let mut request = Request::get(url).body(Body::empty()).unwrap();
+            let request = Request::get(url).body(Body::empty());
+            let mut request = request.map_err(|error| Error::new(Phase::Request, error))?;
             let origin = Origin::of(&mut request)?;
             origin
                 .check()

@@ -4,6 +4,7 @@ use http::header::{
     CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderMap, TE, TRANSFER_ENCODING, UPGRADE,
 };
 use http::{Method, Request, Uri};
+use thrum_parse::http::value::{ContentLength, FieldValue};
 use thrum_parse::uri::parse_host;
 
 use super::super::BadRequest;
@@ -153,8 +154,10 @@ fn append_fields(
         if *name == HOST {
             continue;
         } else if *name == CONTENT_LENGTH {
-            let given = value.to_str().ok().and_then(|text| text.parse().ok());
-            if given.is_none() || given != request.body().size() {
+            let given = ContentLength::parse(bytes).ok();
+            if given.map(|given| (given.is_repeated, Some(given.bytes)))
+                != Some((false, request.body().size()))
+            {
                 return Err(BadRequest::ContentLength);
             }
             continue;
