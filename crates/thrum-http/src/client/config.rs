@@ -140,7 +140,17 @@ pub(crate) struct Config {
     #[cfg(any(feature = "brotli", feature = "gzip", feature = "zstd"))]
     pub(crate) keeps_compressed: bool,
     pub(crate) proxies: Proxies,
-    pub(crate) http2_prior_knowledge: bool,
+    pub(crate) versions: Versions,
+}
+
+/// Which versions of HTTP are spoken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Versions {
+    /// HTTP/2 where the server chooses it in the TLS handshake, else HTTP/1.1.
+    #[default]
+    Negotiated,
+    Http1,
+    Http2,
 }
 
 impl Config {
@@ -156,7 +166,7 @@ impl Config {
     pub(crate) fn sends_whole_urls(&self, origin: &Origin) -> bool {
         let proxy = self.proxy(origin.is_tls, origin.host(), origin.port());
         !origin.is_tls
-            && !self.http2_prior_knowledge
+            && self.versions != Versions::Http2
             && proxy.is_some_and(|proxy| proxy.takes_whole_urls())
     }
 }
@@ -213,13 +223,6 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets whom it trusts and who it is over TLS. Default: it trusts whom the system trusts, and is nobody.
-    #[cfg(feature = "tls")]
-    pub fn tls(mut self, connector: tls::Connector) -> Self {
-        self.config.tls = OnceLock::from(connector);
-        self
-    }
-
     /// Sets which redirects are followed. Default: ten for one request, none that leads from `https` to `http`.
     pub fn redirects(mut self, policy: Policy) -> Self {
         self.config.redirects = policy;
@@ -258,9 +261,22 @@ impl ClientBuilder {
         self
     }
 
-    /// Speaks HTTP/2 to every server without asking whether it does (RFC 9113, 3.3). Default: false.
-    pub fn http2_prior_knowledge(mut self, knows: bool) -> Self {
-        self.config.http2_prior_knowledge = knows;
+    /// Speaks HTTP/1.1 only. By default HTTP/2 is spoken to servers that choose it in the TLS handshake.
+    pub fn http1_only(mut self) -> Self {
+        self.config.versions = Versions::Http1;
+        self
+    }
+
+    /// Speaks HTTP/2 to every server, over TLS or not, without asking whether it does (RFC 9113, 3.3).
+    pub fn http2_prior_knowledge(mut self) -> Self {
+        self.config.versions = Versions::Http2;
+        self
+    }
+
+    /// Sets whom it trusts and who it is over TLS. Default: it trusts whom the system trusts, and is nobody.
+    #[cfg(feature = "tls")]
+    pub fn tls(mut self, connector: tls::Connector) -> Self {
+        self.config.tls = OnceLock::from(connector);
         self
     }
 

@@ -27,7 +27,7 @@ pub(crate) async fn connect(origin: &Origin, config: &Config) -> io::Result<Wire
     Ok(Wire::plain(Arc::new(socket)))
 }
 
-/// Speaks TLS with an origin, and agrees on one of the protocols with it, if on any.
+/// Speaks TLS with an origin, and has it choose one of the protocols.
 ///
 /// Dropping the future closes the connection.
 #[cfg(feature = "tls")]

@@ -7,6 +7,7 @@ use http::header::UPGRADE;
 use http::{Method, Request, Response};
 use thrum_rt::time::{Instant, timeout};
 
+use super::config::Versions;
 use super::http1::{self, Connection, Failure, Lost};
 use super::origin::Origin;
 use super::pool::Pool;
@@ -39,7 +40,7 @@ async fn attempt(
     let mut tries = 0;
     loop {
         tries += 1;
-        if may_share(config, origin, request)
+        if may_share(origin, config, request)
             && let Some(connection) = Box::pin(http2::shared(pool, origin, clock)).await?
         {
             match connection.send(request, options, clock).await {
@@ -87,25 +88,36 @@ async fn open(
     config: &Arc<Config>,
     clock: Clock,
 ) -> Result<Box<Connection>, Error> {
-    let (wire, _) = connect(origin, config, Protocols::Http1, clock).await?;
+    let (wire, _) = connect(origin, config, clock, &[HTTP1]).await?;
     let whole_urls = config.sends_whole_urls(origin);
     Ok(Box::new(Connection::new(wire, config.clone(), whole_urls)))
 }
 
-/// What may be spoken over a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Protocols {
-    Http1,
-    /// HTTP/2, or what the server prefers.
-    Any,
-}
+/// The names of protocols in the TLS handshake (RFC 7301, RFC 9113 section 3.1).
+const HTTP1: &[u8] = b"http/1.1";
+const HTTP2: &[u8] = b"h2";
 
-/// Connects, within the time that there is for each step; and whether HTTP/2 is to be spoken.
-pub(crate) async fn connect(
+/// Opens a connection that may be for HTTP/2, and says whether it is.
+pub(crate) async fn open_any(
     origin: &Origin,
     config: &Config,
-    protocols: Protocols,
     clock: Clock,
+) -> Result<(Wire, bool), Error> {
+    let protocols: &[&[u8]] = match config.versions {
+        Versions::Http2 => &[HTTP2],
+        _ => &[HTTP2, HTTP1],
+    };
+    let (wire, is_http2) = connect(origin, config, clock, protocols).await?;
+    Ok((wire, is_http2 || config.versions == Versions::Http2))
+}
+
+/// Connects, within the time that there is for each step; and whether the server has chosen HTTP/2.
+#[cfg_attr(not(feature = "tls"), expect(unused_variables))]
+async fn connect(
+    origin: &Origin,
+    config: &Config,
+    clock: Clock,
+    protocols: &[&[u8]],
 ) -> Result<(Wire, bool), Error> {
     let patience = clock.at_most(config.timeouts.connect, Phase::Connect)?;
     let wire = match timeout(patience, connect::connect(origin, config)).await {
@@ -114,31 +126,38 @@ pub(crate) async fn connect(
         Err(_) => return Err(clock.expired(Phase::Connect, patience)),
     };
     #[cfg(feature = "tls")]
-    if origin.is_tls {
-        let patience = clock.at_most(config.timeouts.handshake, Phase::Handshake)?;
-        let protocols: &[&[u8]] = match (protocols, config.http2_prior_knowledge) {
-            (Protocols::Any, true) => &[b"h2"],
-            (Protocols::Any, false) => &[b"h2", b"http/1.1"],
-            (Protocols::Http1, _) => &[b"http/1.1"],
-        };
-        let handshake = connect::handshake(wire, origin, config, protocols);
-        let wire = match timeout(patience, handshake).await {
-            Ok(done) => done.map_err(|error| Error::new(Phase::Handshake, error))?,
-            Err(_) => return Err(clock.expired(Phase::Handshake, patience)),
-        };
-        let agreed = wire.tls().and_then(|info| info.protocol());
-        let is_http2 = agreed == Some(b"h2");
-        return Ok((wire, is_http2));
-    }
-    Ok((
-        wire,
-        protocols == Protocols::Any && config.http2_prior_knowledge,
-    ))
+    let wire = match origin.is_tls {
+        false => wire,
+        true => {
+            let patience = clock.at_most(config.timeouts.handshake, Phase::Handshake)?;
+            match timeout(
+                patience,
+                connect::handshake(wire, origin, config, protocols),
+            )
+            .await
+            {
+                Ok(done) => done.map_err(|error| Error::new(Phase::Handshake, error))?,
+                Err(_) => return Err(clock.expired(Phase::Handshake, patience)),
+            }
+        }
+    };
+    #[cfg(feature = "tls")]
+    let is_http2 = wire
+        .tls()
+        .is_some_and(|info| info.protocol() == Some(HTTP2));
+    #[cfg(not(feature = "tls"))]
+    let is_http2 = false;
+    Ok((wire, is_http2))
 }
 
 /// Whether a request may go over a connection that is shared. Other protocols are for HTTP/1.1.
-fn may_share(config: &Config, origin: &Origin, request: &Request<Body>) -> bool {
-    (origin.is_tls || config.http2_prior_knowledge) && !request.headers().contains_key(UPGRADE)
+fn may_share(origin: &Origin, config: &Config, request: &Request<Body>) -> bool {
+    let may_be_http2 = match config.versions {
+        Versions::Negotiated => origin.is_tls,
+        Versions::Http1 => false,
+        Versions::Http2 => true,
+    };
+    may_be_http2 && !request.headers().contains_key(UPGRADE)
 }
 
 /// Whether a request that failed may be sent again.

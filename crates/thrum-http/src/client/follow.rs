@@ -6,6 +6,7 @@ use http::header::{COOKIE, PROXY_AUTHORIZATION};
 use http::uri::Scheme;
 use http::{Request, Response as HttpResponse};
 
+use super::config::Versions;
 use super::exchange::{Clock, exchange};
 use super::pool::Pool;
 use super::request::Options;
@@ -71,7 +72,7 @@ fn add_proxy_authorization(pool: &Pool, request: &mut Request<Body>) {
     let config = pool.config();
     request.headers_mut().remove(PROXY_AUTHORIZATION);
     let uri = request.uri();
-    if uri.scheme() != Some(&Scheme::HTTP) || config.http2_prior_knowledge {
+    if uri.scheme() != Some(&Scheme::HTTP) || config.versions == Versions::Http2 {
         return;
     }
     let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);

@@ -12,6 +12,7 @@
 //! | module | what is in it |
 //! |---|---|
 //! | `request` | [`RequestBuilder`] |
+//! | `content` | forms and JSON, feature `json` |
 //! | `follow` | cookies, redirects, responses that come compressed |
 //! | [`redirect`] | which redirects are followed, and to what |
 //! | `cookies` | the jar, feature `cookies` |
@@ -33,6 +34,7 @@
 
 mod config;
 mod connect;
+mod content;
 #[cfg(feature = "cookies")]
 mod cookies;
 #[cfg(any(feature = "brotli", feature = "gzip", feature = "zstd"))]

@@ -151,6 +151,18 @@ impl RequestBuilder {
         })
     }
 
+    /// Says why it cannot be sent, unless something else was wrong before.
+    #[cfg(feature = "json")]
+    pub(crate) fn fail(
+        mut self,
+        error: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        if let Ok(request) = &self.request {
+            self.request = Err(Error::new(Phase::Request, error).with_url(request.uri()));
+        }
+        self
+    }
+
     /// Changes the request, unless it has failed already.
     pub(crate) fn change(
         mut self,

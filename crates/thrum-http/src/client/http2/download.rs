@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use h2::RecvStream;
+use h2::{Reason, RecvStream};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use thrum_rt::time::Deadline;
 
@@ -68,6 +68,12 @@ impl Download {
                     self.deadline.clear();
                     return Poll::Ready(Some(Ok(Frame::data(data))));
                 }
+                Poll::Ready(Some(Err(error)))
+                    if is_enough(&error) && self.left.unwrap_or(0) == 0 =>
+                {
+                    self.active = None;
+                    return Poll::Ready(None);
+                }
                 Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(broken(error)))),
                 Poll::Ready(None) => self.had_data = true,
                 Poll::Pending => {}
@@ -92,6 +98,11 @@ impl Download {
         ready!(self.deadline.poll_expired(cx));
         Poll::Ready(Some(Err(BodyError::TooSlow)))
     }
+}
+
+/// Whether the server has said all and only wants no more of the request (RFC 9113, 8.1).
+fn is_enough(error: &h2::Error) -> bool {
+    error.is_reset() && error.is_remote() && error.reason() == Some(Reason::NO_ERROR)
 }
 
 /// A stream that was reset, or whose connection is gone, ends too early.
