@@ -18,12 +18,15 @@ use thrum_rt::sync::oneshot;
 
 use super::buffer::keep_head;
 use super::encode::{self, Ending, Head};
-use super::handler::{Handled, Hints, Pending, drive, poll_handler};
+use super::handler::{Hints, Pending, drive};
 use super::request::{Framing, Terms, receive};
 use super::transport::{Awaited, Transport};
 use super::upload::Upload;
 use crate::body::{Kind, incoming};
-use crate::server::{Asked, ConnectionInfo, Context, Counters, Current, Exchange, Open};
+use crate::server::{
+    Asked, ConnectionInfo, Context, Counters, Current, Exchange, Handled, Open, internal_error,
+    poll_handler,
+};
 use crate::upgrade::{self, Upgraded};
 use crate::wire::Wire;
 use crate::{Application, Body, Reject, h2};
@@ -342,7 +345,7 @@ impl<A: Application> Connection<A> {
             {
                 (response, false)
             }
-            other => (self.internal_error(other), true),
+            other => (internal_error(self.transport.open.counters(), other), true),
         };
 
         let (parts, body) = response.into_parts();
@@ -419,29 +422,6 @@ impl<A: Application> Connection<A> {
             expects_continue,
             &self.context,
         )))
-    }
-
-    /// What the client is told when its handler has no response.
-    fn internal_error(&self, handled: Option<Handled>) -> Response<Body> {
-        let counters = self.transport.open.counters();
-        match handled {
-            Some(Handled::Failed(error)) => {
-                Counters::count(&counters.errors);
-                tracing::error!(error, "a handler failed");
-            }
-            Some(Handled::Response(response)) => {
-                Counters::count(&counters.errors);
-                let status = response.status().as_u16();
-                tracing::error!(status, "a handler answered with an interim status");
-            }
-            _ => {
-                Counters::count(&counters.panics);
-                tracing::error!("a handler panicked");
-            }
-        }
-        let mut response = Response::new(Body::from("500 Internal Server Error\n"));
-        *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
-        response
     }
 
     /// Says why a request is refused, and ends the connection.

@@ -21,4 +21,5 @@ mod transport;
 mod upload;
 
 pub(crate) use self::connection::serve;
+pub(crate) use self::date::date_value;
 pub use self::date::http_date;

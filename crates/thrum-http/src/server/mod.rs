@@ -2,6 +2,7 @@
 
 mod application;
 mod current;
+mod handled;
 mod limits;
 mod observer;
 mod reject;
@@ -18,7 +19,8 @@ use thrum_rt::{TaskSet, select};
 pub use self::application::Application;
 pub(crate) use self::current::Current;
 pub use self::current::{ConnectionInfo, connection, early_hints};
-pub use self::limits::{Limits, Timeouts};
+pub(crate) use self::handled::{Handled, internal_error, poll_handler};
+pub use self::limits::{Http2Limits, Limits, Timeouts};
 pub(crate) use self::observer::Asked;
 pub use self::observer::{Exchange, Observer};
 pub use self::reject::Reject;
@@ -33,7 +35,7 @@ use crate::wire::{Accept, Accepted, Listener, Wire};
 const OVERLOADED: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\nretry-after: 1\r\n\r\n";
 
-/// Serves an application over HTTP/1.1 with the default limits, until the future is dropped. See [`Server::serve`].
+/// Serves an application over HTTP/1.1 and HTTP/2 with the default limits, until the future is dropped. See [`Server::serve`].
 ///
 /// # Errors
 /// Those of [`Server::serve`].
