@@ -32,7 +32,7 @@ impl Hints {
     }
 
     /// Puts into the output what was given since.
-    fn put(self, transport: &mut Transport, current: &mut Current) {
+    fn put(self, transport: &mut Transport<'_>, current: &mut Current) {
         if !current.has_hints() {
             return;
         }
@@ -47,7 +47,7 @@ impl Hints {
 /// Polls what is the application's until it is ready, and moves the request's body on meanwhile. What is owed to the
 /// client is written first, unless it is ready at once.
 pub(crate) async fn drive(
-    transport: &mut Transport,
+    transport: &mut Transport<'_>,
     current: &mut Current,
     upload: &mut Pending,
     hints: Hints,

@@ -5,7 +5,7 @@ use std::io;
 use std::task::{Context, Poll};
 
 use super::chunked;
-use super::connection::Connection;
+use super::connection::Active;
 use super::encode::Ending;
 use super::handler::{Hints, Pending, drive};
 use crate::body::{FilePart, Kind, Next, poll_frame};
@@ -15,7 +15,7 @@ use crate::{Application, Body};
 /// A body up to this length is copied behind its head, so that one plain write takes both.
 const COPY_UP_TO: usize = 16 * 1024;
 
-impl<A: Application> Connection<A> {
+impl<A: Application> Active<'_, A> {
     /// Sends a body behind its head; whether all of it was there.
     pub(super) async fn send_body(
         &mut self,
@@ -133,7 +133,7 @@ impl<A: Application> Connection<A> {
                     return Ok(false);
                 }
                 Poll::Ready(Next::Panicked) => {
-                    Counters::count(&self.transport.open.counters().panics);
+                    Counters::count(&self.transport.line.open.counters().panics);
                     tracing::error!("a response body panicked");
                     return Ok(false);
                 }

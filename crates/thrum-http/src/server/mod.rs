@@ -25,7 +25,7 @@ pub(crate) use self::observer::Asked;
 pub use self::observer::{Exchange, Observer};
 pub use self::reject::Reject;
 pub use self::service_fn::{ServiceFn, service_fn};
-use self::state::State;
+pub(crate) use self::state::State;
 pub use self::state::Stats;
 pub(crate) use self::state::{Counters, Open};
 use crate::h1;
