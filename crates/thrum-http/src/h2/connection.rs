@@ -240,7 +240,8 @@ impl<A: Application> Connection<A> {
 
     fn count(&self, error: &h2::Error) {
         tracing::trace!(%error, peer = ?self.shared.open.peer, "connection lost");
-        if let Some(error) = Http2Error::of(error) {
+        let found = Http2Error::of(error, lock(&self.pipe).last_words());
+        if let Some(error) = found {
             self.shared.open.counters().reject(error.into());
         }
     }

@@ -22,6 +22,9 @@ const OUTPUT_BYTES: usize = 64 * 1024;
 /// Bytes that are read in one turn of the connection: then other tasks have theirs.
 const TURN_BYTES: usize = 256 * 1024;
 
+/// As much of the output's end as the debug data of a GOAWAY needs.
+const LAST_WORDS_BYTES: usize = 32;
+
 /// Bytes that are read at a time. They have to be cleared first.
 const READ_AT_ONCE: usize = 16 * 1024;
 
@@ -45,6 +48,8 @@ pub(super) struct Pipe {
     turn_left: usize,
     /// A write had to wait for room in the output.
     refused_write: bool,
+    /// The last that the h2 crate had to say.
+    last_words: Vec<u8>,
 }
 
 impl Pipe {
@@ -59,6 +64,7 @@ impl Pipe {
             total_written: 0,
             turn_left: TURN_BYTES,
             refused_write: false,
+            last_words: Vec::new(),
         }
     }
 
@@ -76,6 +82,11 @@ impl Pipe {
     /// Whether a write waits for what [`poll_drain`](Self::poll_drain) has made room for.
     pub(super) fn refused_write(&self) -> bool {
         self.refused_write
+    }
+
+    /// The end of the output when it was ended: of a GOAWAY, the debug data.
+    pub(super) fn last_words(&self) -> &[u8] {
+        &self.last_words
     }
 
     /// Whether there is output that the client has not taken.
@@ -178,6 +189,10 @@ impl Pipe {
     }
 
     fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.last_words.is_empty() {
+            let begin = self.output.len().saturating_sub(LAST_WORDS_BYTES);
+            self.last_words = self.output[begin..].to_vec();
+        }
         ready!(self.poll_drain(cx))?;
         // If the client has reset it, there is nothing left to end.
         let _ = self.wire.end();

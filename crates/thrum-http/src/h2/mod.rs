@@ -52,23 +52,25 @@ pub enum Http2Error {
 }
 
 impl Http2Error {
-    /// What the h2 crate found, if it was the client's fault.
-    fn of(error: &h2::Error) -> Option<Self> {
+    /// What the h2 crate found, if it was the client's fault. `last_words` is the end of what it sent.
+    fn of(error: &h2::Error, last_words: &[u8]) -> Option<Self> {
         if !(error.is_go_away() && error.is_library()) {
             return None;
         }
         if error.reason() != Some(h2::Reason::ENHANCE_YOUR_CALM) {
             return Some(Http2Error::Protocol);
         }
-        // It has no other way to say which.
-        let text = error.to_string();
-        let told = [
-            ("too_many_resets", Http2Error::TooManyResets),
-            ("too_many_internal_resets", Http2Error::TooManyFaults),
-            ("too_many_continuations", Http2Error::TooManyContinuations),
-            ("header_list_way_too_large", Http2Error::HeadTooLarge),
+        // It tells the client which of its limits that was, and nobody else.
+        let told: [(&[u8], _); 5] = [
+            (b"too_many_resets", Http2Error::TooManyResets),
+            (b"too_many_internal_resets", Http2Error::TooManyFaults),
+            (b"too_many_continuations", Http2Error::TooManyContinuations),
+            (b"too_many_data_frames", Http2Error::TooManySmallFrames),
+            (b"header_list_way_too_large", Http2Error::HeadTooLarge),
         ];
-        let found = told.into_iter().find(|(word, _)| text.contains(word));
-        Some(found.map_or(Http2Error::TooManySmallFrames, |(_, error)| error))
+        let found = told
+            .into_iter()
+            .find(|(text, _)| last_words.ends_with(text));
+        Some(found.map_or(Http2Error::Protocol, |(_, error)| error))
     }
 }
