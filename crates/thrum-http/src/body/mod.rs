@@ -2,6 +2,7 @@
 
 pub(crate) mod incoming;
 mod next;
+mod stream;
 
 use std::any::Any;
 use std::fmt;
@@ -18,6 +19,7 @@ use thiserror::Error;
 
 pub(crate) use self::incoming::Incoming;
 pub(crate) use self::next::{Next, poll_frame};
+pub use self::stream::BodySender;
 use crate::Reject;
 use crate::h2::Upload;
 

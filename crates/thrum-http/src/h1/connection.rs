@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::HeaderMap;
 use thrum_parse::http::{HeadParser, RequestHead, Status};
 use thrum_rt::sync::oneshot;
 
@@ -56,6 +57,8 @@ pub(super) struct Active<'a, A> {
     pub(super) current: Current,
     pub(super) head: RequestHead,
     parser: HeadParser,
+    /// The memory of the last response's fields, for the next request's.
+    pub(super) spare: HeaderMap,
 }
 
 /// How a connection ends, or ends being at work.
@@ -133,6 +136,7 @@ impl<A: Application> Connection<A> {
             current: Current::new(ConnectionInfo { peer }),
             head: RequestHead::new(),
             parser: HeadParser::new(limits),
+            spare: HeaderMap::new(),
         };
         active.run().await
     }

@@ -1,13 +1,14 @@
 //! One exchange of a connection: a request, the application's answer to it, and what is left behind.
 
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
+use std::sync::Arc;
+use std::task::Context;
 use std::time::Instant;
 
 use bytes::Bytes;
-use http::header::{CONNECTION, HeaderValue};
-use http::{Request, Response, StatusCode, Version};
+use http::header::HeaderValue;
+use http::{Method, Request, Response, StatusCode, Version};
 use thrum_rt::sync::oneshot;
 
 use super::buffer::keep_head;
@@ -17,7 +18,9 @@ use super::handler::{Hints, Pending, drive};
 use super::request::{Framing, Terms, receive};
 use super::upload::Upload;
 use crate::body::{Kind, incoming};
-use crate::server::{Asked, Counters, Exchange, Handled, internal_error, poll_handler};
+use crate::server::{
+    Asked, Context as Served, Counters, Exchange, Handled, internal_error, poll_call,
+};
 use crate::upgrade::{self, Upgraded};
 use crate::{Application, Body, Reject};
 
@@ -46,6 +49,7 @@ impl<A: Application> Active<'_, A> {
         let bytes = keep_head(&self.transport.input.bytes()[..length]);
         self.transport.input.consume(length);
         let mut request = Request::new(Body::empty());
+        *request.headers_mut() = std::mem::take(&mut self.spare);
         let terms = match receive(&self.head, &bytes, &mut request) {
             Ok(terms) => terms,
             Err(reject) => return self.refuse(reject, &bytes).await.map(Some),
@@ -68,7 +72,7 @@ impl<A: Application> Active<'_, A> {
             status: StatusCode::INTERNAL_SERVER_ERROR,
             body_bytes: 0,
         };
-        let answered = self.answer(request, terms, &mut outcome).await;
+        let answered = self.answer(&mut Some(request), terms, &mut outcome).await;
         if let (Some(observer), Some(begin)) = (&self.transport.line.context.observer, begin) {
             observer.finished(&Exchange {
                 peer: self.transport.line.open.peer,
@@ -128,7 +132,7 @@ impl<A: Application> Active<'_, A> {
     /// Has the handler answer, and sends what it says.
     async fn answer(
         &mut self,
-        mut request: Request<Body>,
+        request: &mut Option<Request<Body>>,
         terms: Terms,
         outcome: &mut Outcome,
     ) -> io::Result<Answered> {
@@ -139,55 +143,28 @@ impl<A: Application> Active<'_, A> {
             upgrade,
             takes_trailers,
         } = terms;
-        let (version, method) = (request.version(), request.method().clone());
-        let mut upload = self.attach_body(&mut request, framing, expects_continue);
-        let mut upgraded = None;
-        if upgrade && framing == Framing::None {
-            let (sender, promise) = upgrade::promise();
-            request.extensions_mut().insert(promise);
-            upgraded = Some(sender);
-        }
-
-        // Errors become text at once: they need not be `Send`. The response is put in its place and not handed on from poll
-        // to poll: it is large, and moving it shows.
-        let mut handled = None;
-        let mut ready = Ok(());
-        let hints = Hints::new(version);
-        drive(
-            &mut self.transport,
-            &mut self.current,
-            &mut None,
-            hints,
-            |cx| {
-                let polled = self.application.poll_ready(cx);
-                polled.map(|result| ready = result.map_err(|error| error.to_string()))
-            },
-        )
-        .await?;
-        match ready {
-            Err(error) => handled = Some(Handled::Failed(error)),
-            Ok(()) => {
-                let application = &mut self.application;
-                let call = || catch_unwind(AssertUnwindSafe(|| application.call(request)));
-                match self.current.enter(call) {
-                    Err(_) => handled = Some(Handled::Panicked),
-                    Ok(future) => {
-                        let mut future = pin!(future);
-                        drive(
-                            &mut self.transport,
-                            &mut self.current,
-                            &mut upload,
-                            hints,
-                            |cx| {
-                                poll_handler::<A>(future.as_mut(), cx)
-                                    .map(|done| handled = Some(done))
-                            },
-                        )
-                        .await?;
-                    }
-                }
+        let Active {
+            transport, current, ..
+        } = self;
+        let (mut version, mut method) = (Version::HTTP_11, Method::GET);
+        let (mut upload, mut upgraded) = (None, None);
+        if let Some(request) = request {
+            (version, method) = (request.version(), request.method().clone());
+            upload = attach_body(request, framing, expects_continue, &transport.line.context);
+            if upgrade && framing == Framing::None {
+                let (sender, promise) = upgrade::promise();
+                request.extensions_mut().insert(promise);
+                upgraded = Some(sender);
             }
         }
+        let mut handled = None;
+        let mut future = pin!(None);
+        let poll = |cx: &mut Context<'_>| {
+            let polled = poll_call(self.application, request, future.as_mut(), cx);
+            polled.map(|done| handled = Some(done))
+        };
+        drive(transport, current, &mut upload, Hints::new(version), poll).await?;
+        future.set(None);
         let (response, failed) = match handled {
             // An interim status is no answer: the client would take the next response for this one.
             Some(Handled::Response(response))
@@ -203,7 +180,7 @@ impl<A: Application> Active<'_, A> {
             }
         };
 
-        let (parts, body) = response.into_parts();
+        let (mut parts, body) = response.into_parts();
         outcome.status = parts.status;
         if parts.status == StatusCode::SWITCHING_PROTOCOLS {
             encode::switching_protocols(self.transport.output.buffer(), &parts.headers);
@@ -229,14 +206,15 @@ impl<A: Application> Active<'_, A> {
         {
             upload.continue_if_held(&mut self.transport);
         }
-        // Whether a body that a 100 was owed for comes or not, nobody can tell.
-        let owes_continue = upload.as_ref().is_some_and(|upload| upload.owes_continue());
+        // Whether a body that a 100 was owed for comes or not, nobody can tell; nor where one that broke off ends.
+        let lost = upload
+            .as_ref()
+            .is_some_and(|upload| upload.owes_continue() || upload.is_broken());
         let keep_alive = keep_alive
             && !failed
             && !last
-            && !owes_continue
+            && !lost
             && ending != Ending::Close
-            && !parts.headers.get_all(CONNECTION).iter().any(says_close)
             && !self.transport.line.open.is_ending();
         let head = Head {
             version,
@@ -246,7 +224,9 @@ impl<A: Application> Active<'_, A> {
             size,
             keep_alive,
         };
-        head.encode(self.transport.output.buffer());
+        let keep_alive = head.encode(self.transport.output.buffer());
+        parts.headers.clear();
+        self.spare = parts.headers;
         let trailers = takes_trailers && ending == Ending::Chunked;
         let sent = &mut outcome.body_bytes;
         let complete = self
@@ -257,28 +237,6 @@ impl<A: Application> Active<'_, A> {
             upload,
             upgraded: None,
         })
-    }
-
-    /// Gives the request its body, if one follows the head.
-    fn attach_body(
-        &self,
-        request: &mut Request<Body>,
-        framing: Framing,
-        expects_continue: bool,
-    ) -> Pending {
-        let size = match framing {
-            Framing::None => return None,
-            Framing::Length(length) => Some(length),
-            Framing::Chunked => None,
-        };
-        let (feed, incoming) = incoming::channel(size);
-        *request.body_mut() = Body::incoming(incoming);
-        Some(Box::new(Upload::new(
-            feed,
-            framing,
-            expects_continue,
-            &self.transport.line.context,
-        )))
     }
 
     /// Says why a request is refused, and ends the connection.
@@ -329,10 +287,20 @@ impl<A: Application> Active<'_, A> {
     }
 }
 
-fn says_close(value: &HeaderValue) -> bool {
-    let mut options = value
-        .as_bytes()
-        .split(|&byte| byte == b',')
-        .map(<[u8]>::trim_ascii);
-    options.any(|option| option.eq_ignore_ascii_case(b"close"))
+/// Gives the request its body, if one follows the head.
+fn attach_body(
+    request: &mut Request<Body>,
+    framing: Framing,
+    expects_continue: bool,
+    context: &Arc<Served>,
+) -> Pending {
+    let size = match framing {
+        Framing::None => return None,
+        Framing::Length(length) => Some(length),
+        Framing::Chunked => None,
+    };
+    let (feed, incoming) = incoming::channel(size);
+    *request.body_mut() = Body::incoming(incoming);
+    let upload = Upload::new(feed, framing, expects_continue, context);
+    Some(Box::new(upload))
 }

@@ -83,6 +83,11 @@ impl Upload {
         matches!(self.rest, Rest::Done)
     }
 
+    /// Whether it broke off: where the next request starts is not known.
+    pub(crate) fn is_broken(&self) -> bool {
+        matches!(self.rest, Rest::Broken)
+    }
+
     pub(crate) fn owes_continue(&self) -> bool {
         self.owes_continue
     }
@@ -233,7 +238,7 @@ impl Upload {
         transport: &mut Transport<'_>,
         limit: u64,
     ) -> io::Result<bool> {
-        if matches!(self.rest, Rest::Broken) || self.owes_continue {
+        if self.is_broken() || self.owes_continue {
             return Ok(false);
         }
         if let Rest::Length(left) = self.rest

@@ -1,7 +1,6 @@
 //! One request, from its handler's first step to the last byte of its response.
 
 use std::future::poll_fn;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -14,7 +13,7 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, h
 
 use super::connection::Shared;
 use super::response::{self, Broken};
-use crate::server::{Asked, Current, Exchange, Handled, internal_error, poll_handler};
+use crate::server::{Asked, Current, Exchange, Handled, internal_error, poll_call};
 use crate::{Application, Body, Reject};
 
 /// What an observer is told of a request.
@@ -105,24 +104,11 @@ async fn handle<A: Application>(
     current: &mut Current,
     respond: &mut SendResponse<Bytes>,
 ) -> Option<Handled> {
-    // Errors become text at once: they need not be `Send`.
-    let ready = poll_fn(|cx| {
-        drive(current, respond, cx, |cx| {
-            let ready = application.poll_ready(cx);
-            ready.map(|result| result.map_err(|error| error.to_string()))
-        })
-    });
-    if let Err(error) = ready.await? {
-        return Some(Handled::Failed(error));
-    }
-    let call = || catch_unwind(AssertUnwindSafe(|| application.call(request)));
-    let Ok(future) = current.enter(call) else {
-        return Some(Handled::Panicked);
-    };
-    let mut future = pin!(future);
+    let mut request = Some(request);
+    let mut future = pin!(None);
     poll_fn(|cx| {
         drive(current, respond, cx, |cx| {
-            poll_handler::<A>(future.as_mut(), cx)
+            poll_call(application, &mut request, future.as_mut(), cx)
         })
     })
     .await

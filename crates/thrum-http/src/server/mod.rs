@@ -19,7 +19,7 @@ use thrum_rt::{TaskSet, select};
 pub use self::application::Application;
 pub(crate) use self::current::Current;
 pub use self::current::{ConnectionInfo, connection, early_hints};
-pub(crate) use self::handled::{Handled, internal_error, poll_handler};
+pub(crate) use self::handled::{Handled, internal_error, poll_call};
 pub use self::limits::{Http2Limits, Limits, Timeouts};
 pub(crate) use self::observer::Asked;
 pub use self::observer::{Exchange, Observer};
