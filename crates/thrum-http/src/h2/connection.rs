@@ -256,14 +256,15 @@ impl<A: Application> Connection<A> {
         match receive(&mut parts, limits, &mut self.last_host) {
             Err(reject) => stream::refuse(shared, reject, &parts.method, respond, observed),
             Ok(terms) => {
-                if terms.expects_continue {
+                let ends = incoming.is_end_stream();
+                if terms.expects_continue && !ends {
                     stream::send_interim(
                         &mut respond,
                         http::StatusCode::CONTINUE,
                         Default::default(),
                     );
                 }
-                let body = if incoming.is_end_stream() {
+                let body = if ends {
                     Body::empty()
                 } else {
                     Body::upload(Upload::new(incoming, terms.length, shared.clone()))

@@ -24,36 +24,7 @@ use crate::server::{Counters, Current};
 const AT_ONCE: usize = 16 * 1024;
 
 /// Why a response ended early.
-pub(super) struct Broken(pub(super) &'static str);
-
-/// Sends a response, counting the bytes of its body.
-pub(super) async fn send(
-    shared: &Shared,
-    current: &mut Current,
-    respond: SendResponse<Bytes>,
-    method: &Method,
-    response: Response<Body>,
-    sent: &mut u64,
-) -> Result<(), Broken> {
-    let Some((stream, body)) = send_at_once(respond, method, response, sent) else {
-        return Ok(()); // nearly always
-    };
-    // Boxed, as it is rare and would make every stream larger.
-    Box::pin(async move {
-        let mut sending = Sending {
-            left: body.size(),
-            stream,
-            shared,
-            deadline: Deadline::new(),
-        };
-        let result = sending.body(body, current, sent).await;
-        if result.is_err() {
-            sending.stream.send_reset(Reason::INTERNAL_ERROR);
-        }
-        result
-    })
-    .await
-}
+struct Broken(&'static str);
 
 /// Sends the head, and the body if it is there and short. Else it is given back, with the stream that it is to go to.
 pub(super) fn send_at_once(
@@ -80,6 +51,26 @@ pub(super) fn send_at_once(
             None
         }
         kind => Some((stream, Body { kind })),
+    }
+}
+
+/// Sends what [`send_at_once`] has given back, counting the bytes. A response that ends early is reset.
+pub(super) async fn send(
+    shared: &Shared,
+    current: &mut Current,
+    stream: SendStream<Bytes>,
+    body: Body,
+    sent: &mut u64,
+) {
+    let mut sending = Sending {
+        left: body.size(),
+        stream,
+        shared,
+        deadline: Deadline::new(),
+    };
+    if let Err(Broken(why)) = sending.body(body, current, sent).await {
+        tracing::debug!(why, "a response ended early");
+        sending.stream.send_reset(Reason::INTERNAL_ERROR);
     }
 }
 
@@ -148,9 +139,6 @@ impl Sending<'_> {
         sent: &mut u64,
     ) -> Result<(), Broken> {
         loop {
-            // The body is asked for more only once the client takes more.
-            self.stream.reserve_capacity(1);
-            self.capacity().await?;
             let stream = &mut self.stream;
             let next = poll_fn(|cx| match current.enter(|| poll_frame(&mut body, cx)) {
                 Poll::Ready(next) => Poll::Ready(Ok(next)),

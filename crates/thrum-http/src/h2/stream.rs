@@ -1,6 +1,6 @@
 //! One request, from its handler's first step to the last byte of its response.
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -12,7 +12,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
 
 use super::connection::Shared;
-use super::response::{self, Broken};
+use super::response;
 use crate::server::{Asked, Current, Exchange, Handled, internal_error, poll_call};
 use crate::{Application, Body, Reject};
 
@@ -52,40 +52,70 @@ impl Observed {
 }
 
 /// Has the application answer a request, and sends what it says.
-pub(super) async fn serve<A: Application>(
+///
+/// Requests and responses are large, and moving them shows: the future begins with the request in its place, and the response
+/// is put in its place and not handed on from poll to poll.
+pub(super) fn serve<A: Application>(
     shared: Arc<Shared>,
     request: Request<Body>,
     mut respond: SendResponse<Bytes>,
     mut application: A,
     observed: Option<Box<Observed>>,
-) {
-    shared.started();
-    let running = Running(&shared);
-    let mut current = Current::new(shared.info.clone());
+) -> impl Future<Output = ()> + Send {
     let method = request.method().clone();
-    let handled = handle(&mut application, request, &mut current, &mut respond).await;
-    let mut sent = 0;
-    let status = match handled {
-        // What the client has taken back is not answered. 499 is what servers log then.
-        None => StatusCode::from_u16(499).unwrap_or(StatusCode::REQUEST_TIMEOUT),
-        Some(handled) => {
-            let response = match handled {
-                Handled::Response(response) if !response.status().is_informational() => response,
-                other => internal_error(shared.open.counters(), Some(other)),
-            };
-            let status = response.status();
-            let answered =
-                response::send(&shared, &mut current, respond, &method, response, &mut sent);
-            if let Err(Broken(why)) = answered.await {
-                tracing::debug!(why, "a response ended early");
-            }
-            status
+    let mut request = Some(request);
+    async move {
+        shared.started();
+        let running = Running(&shared);
+        let mut current = Current::new(shared.info.clone());
+        let mut handled = None;
+        {
+            let mut future = pin!(None);
+            poll_fn(|cx| {
+                drive(&mut current, &mut respond, cx, |cx| {
+                    let polled = poll_call(&mut application, &mut request, future.as_mut(), cx);
+                    polled.map(|done| handled = Some(done))
+                })
+            })
+            .await;
         }
-    };
-    drop(running);
-    if let Some(observed) = observed {
-        observed.tell(&shared, status, sent);
+        let mut sent = 0;
+        let status = match handled {
+            None => taken_back(),
+            Some(handled) => {
+                let response = match handled {
+                    Handled::Response(response) if !response.status().is_informational() => {
+                        response
+                    }
+                    other => internal_error(shared.open.counters(), Some(other)),
+                };
+                let status = response.status();
+                let rest = response::send_at_once(respond, &method, response, &mut sent);
+                if let Some((stream, body)) = rest {
+                    // Boxed, as it is rare and would make every stream larger.
+                    Box::pin(response::send(
+                        &shared,
+                        &mut current,
+                        stream,
+                        body,
+                        &mut sent,
+                    ))
+                    .await;
+                }
+                status
+            }
+        };
+        drop(running);
+        if let Some(observed) = observed {
+            observed.tell(&shared, status, sent);
+        }
     }
+}
+
+/// What an observer is told of a request that the client took back before it was answered.
+fn taken_back() -> StatusCode {
+    // nginx's number for it. It is in the range, so it is one.
+    StatusCode::from_u16(499).unwrap_or(StatusCode::REQUEST_TIMEOUT)
 }
 
 /// Counts a stream out, however it ends.
@@ -97,30 +127,14 @@ impl Drop for Running<'_> {
     }
 }
 
-/// Waits for the handler. `None`: the client has taken the request back, or is gone.
-async fn handle<A: Application>(
-    application: &mut A,
-    request: Request<Body>,
-    current: &mut Current,
-    respond: &mut SendResponse<Bytes>,
-) -> Option<Handled> {
-    let mut request = Some(request);
-    let mut future = pin!(None);
-    poll_fn(|cx| {
-        drive(current, respond, cx, |cx| {
-            poll_call(application, &mut request, future.as_mut(), cx)
-        })
-    })
-    .await
-}
-
-/// Polls what is the application's, sends the early hints that it gave, and looks whether the client still waits.
-fn drive<R>(
+/// Polls what is the application's, sends the early hints that it gave, and looks whether the client still waits. Ready: one
+/// of the two is over.
+fn drive(
     current: &mut Current,
     respond: &mut SendResponse<Bytes>,
     cx: &mut Context<'_>,
-    poll: impl FnOnce(&mut Context<'_>) -> Poll<R>,
-) -> Poll<Option<R>> {
+    poll: impl FnOnce(&mut Context<'_>) -> Poll<()>,
+) -> Poll<()> {
     let polled = current.enter(|| poll(cx));
     if current.has_hints() {
         for fields in current.take_hints() {
@@ -128,8 +142,8 @@ fn drive<R>(
         }
     }
     match polled {
-        Poll::Ready(result) => Poll::Ready(Some(result)),
-        Poll::Pending => respond.poll_reset(cx).map(|_| None),
+        Poll::Ready(()) => Poll::Ready(()),
+        Poll::Pending => respond.poll_reset(cx).map(|_| ()),
     }
 }
 

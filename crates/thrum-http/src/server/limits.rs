@@ -60,9 +60,9 @@ impl Limits {
 /// `ENHANCE_YOUR_CALM` and loses the connection; [`Stats::rejects`](crate::Stats::rejects) has it as an
 /// [`Http2Error`](crate::Http2Error).
 ///
-/// With the defaults, a connection holds at most 1 MiB of bodies that no handler has read, 64 KiB of output and 64 KiB of
-/// responses for each of its 128 streams, and 16 KiB of each request's head: about 11 MiB, of which an honest client uses
-/// next to nothing. What handlers hold comes on top.
+/// With the defaults, a connection holds at most 1 MiB of bodies that no handler has read, 80 KiB of output, and for each of
+/// its 128 streams 64 KiB of the response, 64 KiB of a file that is being sent, and 16 KiB of the request's head: 19 MiB in
+/// all, of which an honest client uses next to nothing. What handlers hold themselves comes on top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Http2Limits {

@@ -45,6 +45,9 @@ pub async fn serve(listener: impl Listener, application: impl Application) -> io
 
 /// An HTTP server: limits, who observes it, and the connections that are open.
 ///
+/// A connection speaks HTTP/1.1, or HTTP/2 if the client begins with that (prior knowledge). Applications need not know
+/// which: over HTTP/2 too a request has its `Host` field and its cookies in one.
+///
 /// It is cheap to clone, and clones share their connections: one server may serve many listeners, and one
 /// [`shutdown`](Self::shutdown) ends them all.
 #[derive(Clone, Default)]
