@@ -24,4 +24,5 @@ mod upload;
 
 pub(crate) use self::buffer::{Input, Output, keep_head};
 pub(crate) use self::connection::serve;
+pub(crate) use self::date::date_value;
 pub use self::date::http_date;
