@@ -14,11 +14,13 @@ use thrum_rt::sync::oneshot;
 use super::buffer::keep_head;
 use super::connection::{Active, Ended};
 use super::encode::{self, Ending, Head};
-use super::handler::{Handled, Hints, Pending, drive, poll_call};
+use super::handler::{Hints, Pending, drive};
 use super::request::{Framing, Terms, receive};
 use super::upload::Upload;
 use crate::body::{Kind, incoming};
-use crate::server::{Asked, Context as Served, Counters, Exchange};
+use crate::server::{
+    Asked, Context as Served, Counters, Exchange, Handled, internal_error, poll_call,
+};
 use crate::upgrade::{self, Upgraded};
 use crate::{Application, Body, Reject};
 
@@ -172,7 +174,10 @@ impl<A: Application> Active<'_, A> {
             {
                 (response, false)
             }
-            other => (self.internal_error(other), true),
+            other => {
+                let counters = self.transport.line.open.counters();
+                (internal_error(counters, other), true)
+            }
         };
 
         let (mut parts, body) = response.into_parts();
@@ -232,29 +237,6 @@ impl<A: Application> Active<'_, A> {
             upload,
             upgraded: None,
         })
-    }
-
-    /// What the client is told when its handler has no response.
-    fn internal_error(&self, handled: Option<Handled>) -> Response<Body> {
-        let counters = self.transport.line.open.counters();
-        match handled {
-            Some(Handled::Failed(error)) => {
-                Counters::count(&counters.errors);
-                tracing::error!(error, "a handler failed");
-            }
-            Some(Handled::Response(response)) => {
-                Counters::count(&counters.errors);
-                let status = response.status().as_u16();
-                tracing::error!(status, "a handler answered with an interim status");
-            }
-            _ => {
-                Counters::count(&counters.panics);
-                tracing::error!("a handler panicked");
-            }
-        }
-        let mut response = Response::new(Body::from("500 Internal Server Error\n"));
-        *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
-        response
     }
 
     /// Says why a request is refused, and ends the connection.
