@@ -85,7 +85,9 @@ pub(crate) fn run(
         memory::take_peak();
         let answered = client.answered();
         round(arena.address);
-        wait_until("all connections to be over", || arena.server.stats().open == 1);
+        wait_until("all connections to be over", || {
+            arena.server.stats().open == 1
+        });
         let peak = memory::take_peak() - before;
         let each = peak / attack.connections as isize;
         let (answered, now) = (client.answered() - answered, arena.server.stats());
@@ -98,9 +100,21 @@ pub(crate) fn run(
         stats = now;
         levels.push(memory::held());
         // The client's own requests are counted between two looks, so they are taken out at the end.
-        assert_eq!(Seen { requests: 0, ..counted }, Seen { requests: 0, ..seen.again() });
+        assert_eq!(
+            Seen {
+                requests: 0,
+                ..counted
+            },
+            Seen {
+                requests: 0,
+                ..seen.again()
+            }
+        );
     }
-    assert!(levels[1] - levels[0] < KEPT, "held after each round: {levels:?}");
+    assert!(
+        levels[1] - levels[0] < KEPT,
+        "held after each round: {levels:?}"
+    );
     let of_client = client.finish(attack.name);
     let requests = arena.server.stats().requests - of_client;
     assert_eq!(requests, 2 * seen.requests, "requests of two rounds");
@@ -199,9 +213,15 @@ impl Client {
                 let mut stream = connect(address);
                 while !over.load(Ordering::Relaxed) {
                     let begin = Instant::now();
-                    stream.write_all(b"GET /good HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+                    stream
+                        .write_all(b"GET /good HTTP/1.1\r\nHost: a\r\n\r\n")
+                        .unwrap();
                     let answer = read_until(&mut stream, b"good");
-                    assert!(answer.starts_with(b"HTTP/1.1 200 "), "{}", answer.escape_ascii());
+                    assert!(
+                        answer.starts_with(b"HTTP/1.1 200 "),
+                        "{}",
+                        answer.escape_ascii()
+                    );
                     state.lock().unwrap().push(begin.elapsed());
                     thread::sleep(MS * 2);
                 }
