@@ -75,11 +75,15 @@ impl Input {
 
     /// Free memory to read into. It is empty only if the input is full.
     pub(crate) fn space(&mut self) -> &mut [u8] {
-        if self.memory.is_empty() {
+        if self.memory.len() < self.size {
             let kept = INPUTS.with_borrow_mut(Vec::pop);
-            self.memory = kept
+            let mut memory = kept
                 .filter(|memory| memory.len() == self.size)
                 .unwrap_or_else(|| vec![0; self.size]);
+            let few = self.end - self.start;
+            memory[..few].copy_from_slice(self.bytes());
+            self.memory = memory;
+            (self.start, self.end) = (0, few);
         }
         // Only what is left of a pipelined request is moved, and only when there is little room behind it.
         if self.start > 0 && self.memory.len() - self.end < self.memory.len() / 2 {
@@ -101,6 +105,17 @@ impl Input {
             self.memory.resize((before * 2).min(most), 0);
         }
         before < most
+    }
+
+    /// Gives the memory back but for what is in it, if that is little: more may be long in coming.
+    pub(crate) fn shrink(&mut self) {
+        let few = self.end - self.start;
+        if self.memory.len() == self.size && few <= self.size / 8 {
+            let few = self.bytes().to_vec();
+            (self.start, self.end) = (0, few.len());
+            let memory = std::mem::replace(&mut self.memory, few);
+            keep(&INPUTS, memory);
+        }
     }
 
     /// Gives the memory back, if there is nothing in it.
@@ -172,6 +187,20 @@ fn keep(kept: &'static std::thread::LocalKey<RefCell<Vec<Vec<u8>>>>, memory: Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_little_takes_little_memory() {
+        let mut input = Input::new(16);
+        input.space()[..4].copy_from_slice(b"abcd");
+        input.filled(4);
+        input.shrink();
+        assert_eq!(input.memory.len(), 16, "it is not little");
+        input.consume(2);
+        input.shrink();
+        assert_eq!((input.memory.len(), input.bytes()), (2, &b"cd"[..]));
+        assert_eq!(input.space().len(), 14);
+        assert_eq!(input.bytes(), b"cd");
+    }
 
     #[test]
     fn what_is_left_is_moved_to_make_room() {

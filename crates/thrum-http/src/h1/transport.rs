@@ -84,6 +84,13 @@ impl<'a> Transport<'a> {
 
     /// Waits for the client to send something, or for the deadline, or for the server's end if nothing has come yet.
     pub(crate) async fn readable(&mut self) -> io::Result<Awaited> {
+        if !self.input.is_empty() {
+            // A client that takes its time for a head is not given a whole buffer for it.
+            let waits = poll_fn(|cx| Poll::Ready(self.line.wire.poll_readable(cx).is_pending()));
+            if waits.await {
+                self.input.shrink();
+            }
+        }
         self.line.readable(self.input.is_empty()).await
     }
 

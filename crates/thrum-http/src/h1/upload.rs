@@ -4,11 +4,11 @@ use std::future::poll_fn;
 use std::io;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, ready};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
-use thrum_rt::time::Deadline;
+use thrum_rt::time::{Deadline, Instant};
 
 use super::chunked::{Decoder, Piece};
 use super::request::Framing;
@@ -186,7 +186,7 @@ impl Upload {
             .map_err(lost)?
             .is_pending()
         {
-            transport.input.release();
+            transport.release_buffers();
             ready!(self.deadline.poll_expired(cx));
             return Poll::Ready(Err(self.too_slow(transport)));
         }

@@ -37,11 +37,11 @@ const WORST: Duration = Duration::from_secs(2);
 /// Bytes that may be held after a round which were not held after the one before it.
 const KEPT: isize = 128 * 1024;
 
-/// What a connection may hold while a head comes: the head's buffer, and the state of a connection at work.
-pub(crate) const AT_HEAD: usize = (16 + 4) * 1024;
+/// What a connection may hold while its client says nothing: the state of one at work, the request, and an answer.
+pub(crate) const WAITING: usize = 8 * 1024;
 
-/// What a connection may hold while a body comes: what a head takes, the request, a piece of the body, and an answer.
-pub(crate) const AT_BODY: usize = AT_HEAD + 12 * 1024;
+/// What a connection may hold while it reads: that, and the buffer for it.
+pub(crate) const READING: usize = WAITING + 16 * 1024;
 
 /// An attack.
 #[derive(Clone, Copy, Debug)]

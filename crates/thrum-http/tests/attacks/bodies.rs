@@ -9,7 +9,7 @@ use thrum_http::router::Router;
 use thrum_http::{Body, Reject, Request};
 use thrum_parse::http::ChunkError;
 
-use crate::arena::{AT_BODY, Attack, Seen, all_told, application, count, run, say, server, up_to};
+use crate::arena::{Attack, READING, Seen, all_told, application, count, run, say, server, up_to};
 
 const CHUNKED: &str =
     "POST /read HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n";
@@ -20,7 +20,7 @@ fn a_byte_a_chunk() {
     let attack = Attack {
         name: "a byte a chunk",
         connections,
-        bytes: AT_BODY,
+        bytes: READING,
     };
     let seen = Seen {
         requests: Some(connections as u64),
@@ -40,7 +40,7 @@ fn chunk_extensions() {
     let attack = Attack {
         name: "chunk extensions",
         connections,
-        bytes: AT_BODY,
+        bytes: READING,
     };
     let seen = Seen {
         requests: Some(connections as u64),
@@ -62,7 +62,7 @@ fn chunks_over_the_limit() {
     let attack = Attack {
         name: "chunks over the limit",
         connections,
-        bytes: AT_BODY,
+        bytes: READING,
     };
     let seen = Seen {
         requests: Some(connections as u64),
@@ -85,7 +85,7 @@ fn bodies_that_are_ignored() {
     let attack = Attack {
         name: "bodies that are ignored",
         connections,
-        bytes: AT_BODY,
+        bytes: READING,
     };
     let seen = Seen {
         requests: Some(connections as u64),
@@ -126,7 +126,7 @@ fn zip_bomb() {
         name: "zip bomb",
         connections,
         // The window of the decoder, and a piece of each of the three forms.
-        bytes: AT_BODY + 96 * 1024,
+        bytes: READING + 96 * 1024,
     };
     let seen = Seen {
         requests: Some(connections as u64),

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use crate::arena::{
-    AT_HEAD, Attack, Seen, all_told, application, connect, read_until, run, say, server, up_to,
+    Attack, Seen, WAITING, all_told, application, connect, read_until, run, say, server, up_to,
 };
 
 /// Those beyond the limit are told so, even though they have sent something that nobody reads.
@@ -48,7 +48,7 @@ fn coming_and_going() {
     let attack = Attack {
         name: "coming and going",
         connections,
-        bytes: AT_HEAD,
+        bytes: WAITING,
     };
     let seen = Seen::default();
     run(attack, server(|_, _| {}), application(), seen, |address| {

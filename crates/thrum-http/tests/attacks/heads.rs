@@ -6,7 +6,7 @@ use thrum_http::Reject;
 use thrum_parse::http::HeadError;
 
 use crate::arena::{
-    AT_HEAD, Attack, Seen, all_told, application, read_until, run, say, say_deaf, server, up_to,
+    Attack, READING, Seen, all_told, application, read_until, run, say, say_deaf, server, up_to,
 };
 
 const HEAD_BYTES: usize = 16 * 1024;
@@ -19,7 +19,7 @@ fn largest_heads() {
         name: "largest heads",
         connections,
         // The head as it was read, and the copy that the handler has.
-        bytes: AT_HEAD + HEAD_BYTES,
+        bytes: READING + HEAD_BYTES,
     };
     let seen = Seen {
         requests: Some(10 * connections as u64),
@@ -49,7 +49,7 @@ fn most_fields() {
     let attack = Attack {
         name: "most fields",
         connections,
-        bytes: AT_HEAD + 28 * 1024,
+        bytes: READING + 24 * 1024,
     };
     let seen = Seen {
         requests: Some(5 * connections as u64),
@@ -96,7 +96,7 @@ fn heads_over_the_limits() {
         let attack = Attack {
             name: &format!("{error:?}"),
             connections,
-            bytes: AT_HEAD,
+            bytes: READING,
         };
         let seen = Seen {
             requests: Some(0),
@@ -118,7 +118,7 @@ fn pipelines_of_the_deaf() {
         name: "pipelines, not read",
         connections,
         // Answers are gathered up to 64 KiB and one more, in memory that grows by doubling.
-        bytes: AT_HEAD + 132 * 1024,
+        bytes: READING + 128 * 1024,
     };
     let seen = Seen {
         requests: None,

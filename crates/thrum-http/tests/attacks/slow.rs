@@ -8,8 +8,7 @@ use thrum_http::{Body, Reject, Request, Response, StatusCode, header, service_fn
 use thrum_rt::time::timeout;
 
 use crate::arena::{
-    AT_BODY, AT_HEAD, Attack, MS, Seen, all_told, application, read_until, run, say, say_deaf,
-    server, up_to,
+    Attack, MS, Seen, WAITING, all_told, application, read_until, run, say, say_deaf, server, up_to,
 };
 
 #[test]
@@ -18,7 +17,7 @@ fn heads_byte_by_byte() {
     let attack = Attack {
         name: "heads byte by byte",
         connections,
-        bytes: AT_HEAD,
+        bytes: WAITING,
     };
     let seen = Seen {
         requests: Some(0),
@@ -44,7 +43,7 @@ fn half_heads() {
     let attack = Attack {
         name: "half heads",
         connections,
-        bytes: AT_HEAD,
+        bytes: WAITING,
     };
     let seen = Seen {
         requests: Some(0),
@@ -63,7 +62,7 @@ fn bodies_byte_by_byte() {
     let attack = Attack {
         name: "bodies byte by byte",
         connections,
-        bytes: AT_BODY,
+        bytes: WAITING,
     };
     let seen = Seen {
         requests: Some(connections as u64),
@@ -97,7 +96,7 @@ fn bodies_never_sent() {
         let attack = Attack {
             name: &format!("bodies never sent, {name}"),
             connections,
-            bytes: AT_BODY,
+            bytes: WAITING,
         };
         let seen = Seen {
             requests: Some(connections as u64),
@@ -127,7 +126,7 @@ fn readers_that_read_nothing() {
             name: &format!("answers not read, {path}"),
             connections,
             // A piece of a stream, in memory that grows by doubling.
-            bytes: 40 * 1024,
+            bytes: WAITING + 32 * 1024,
         };
         let seen = Seen {
             requests: Some(connections as u64),
@@ -194,7 +193,7 @@ fn silent_upgrades() {
     let attack = Attack {
         name: "silent upgrades",
         connections,
-        bytes: 8 * 1024,
+        bytes: WAITING,
     };
     let seen = Seen {
         requests: Some(connections as u64),

@@ -125,8 +125,8 @@ pub(crate) fn cases() -> Vec<Case> {
         case("chunks that end before the trailers do", "RFC 9112, 8", chunked("0\r\n"), &["400 Truncated"]).unfinished(),
         case("chunks that end within a size", "RFC 9112, 8", chunked("5"), &["400 Truncated"]).unfinished(),
         case("chunks that do not come", "RFC 9112, 8", chunked(""), &["400 Truncated"]).unfinished(),
-        case("a chunk beyond what a body may have", "RFC 9110, 15.5.14", chunked(format!("3e9\r\n{}\r\n0\r\n\r\n", "x".repeat(1001))), &["400 TooLarge"]),
-        case("chunks beyond what a body may have", "RFC 9110, 15.5.14", chunked("5\r\nhello\r\n".repeat(201) + "0\r\n\r\n"), &["400 TooLarge"]),
+        case("a chunk beyond what a body may have", "RFC 9110, 15.5.14", chunked(format!("3e9\r\n{}\r\n0\r\n\r\n", "x".repeat(1001))), &["413 BodyTooLarge"]),
+        case("chunks beyond what a body may have", "RFC 9110, 15.5.14", chunked("5\r\nhello\r\n".repeat(201) + "0\r\n\r\n"), &["413 BodyTooLarge"]),
         case("twenty chunks of a byte", "RFC 9112, 7.1", chunked("1\r\n0\r\n".repeat(20) + "0\r\n\r\n"), &["POST / \"00000000000000000000\""]),
 
         // A handler that does not read it: what it left is found and dropped, or the connection ends.
