@@ -13,7 +13,12 @@ struct Listening {
 
 impl Listening {
     fn start(program: &str) -> Self {
-        Self::run(&mut Command::new(program))
+        Self::start_with(program, &[])
+    }
+
+    /// With these arguments ahead of the address.
+    fn start_with(program: &str, arguments: &[&std::path::Path]) -> Self {
+        Self::run(Command::new(program).args(arguments))
     }
 
     fn run(command: &mut Command) -> Self {
@@ -30,6 +35,7 @@ impl Listening {
         let address = line
             .trim()
             .trim_start_matches("http://")
+            .trim_start_matches("https://")
             .trim_end_matches('/')
             .to_owned();
         Self { child, address }
@@ -72,6 +78,30 @@ fn pong_says_pong() {
         answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.ends_with("Pong!\r\n"),
         "{answer}"
     );
+}
+
+#[test]
+fn pong_tls_takes_certificates_from_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let (chain, key) = (
+        folder.path().join("chain.pem"),
+        folder.path().join("key.pem"),
+    );
+    let certified = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    std::fs::write(&chain, certified.cert.pem()).unwrap();
+    std::fs::write(&key, certified.signing_key.serialize_pem()).unwrap();
+    let server = Listening::start_with(env!("CARGO_BIN_EXE_pong_tls"), &[&chain, &key]);
+    let answer = server.get("/");
+    assert!(answer.contains("This port speaks HTTPS"), "{answer}");
+
+    let url = format!("https://{}/", server.address);
+    match Command::new("curl")
+        .args(["-sk", "--http1.1", &url])
+        .output()
+    {
+        Ok(pong) => assert_eq!(pong.stdout, b"Pong!\r\n"),
+        Err(error) => eprintln!("skipped: curl cannot be run: {error}"),
+    }
 }
 
 #[test]
@@ -540,6 +570,8 @@ fn a_wrong_argument_is_answered_with_the_usage() {
         (env!("CARGO_BIN_EXE_parse_requests"), "--fast"),
         (env!("CARGO_BIN_EXE_pipes"), "100 1e6"),
         (env!("CARGO_BIN_EXE_pong"), "127.0.0.1:70000"),
+        (env!("CARGO_BIN_EXE_pong_tls"), "chain.pem"),
+        (env!("CARGO_BIN_EXE_pong_tls"), "chain.pem key.pem nowhere"),
         (env!("CARGO_BIN_EXE_spawn"), "many"),
         (env!("CARGO_BIN_EXE_switch"), "0"),
         (env!("CARGO_BIN_EXE_text"), "--fast"),

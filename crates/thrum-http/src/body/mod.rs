@@ -104,6 +104,22 @@ impl Body {
         }
     }
 
+    /// Whether it can be had more than once.
+    pub(crate) fn is_in_memory(&self) -> bool {
+        matches!(self.kind, Kind::Empty | Kind::Bytes(_) | Kind::File(_))
+    }
+
+    /// The same again, if it can be had more than once.
+    pub(crate) fn try_clone(&self) -> Option<Self> {
+        let kind = match &self.kind {
+            Kind::Empty => Kind::Empty,
+            Kind::Bytes(bytes) => Kind::Bytes(bytes.clone()),
+            Kind::File(part) => Kind::File(part.clone()),
+            Kind::Incoming(_) | Kind::Http2(_) | Kind::Stream(_) => return None,
+        };
+        Some(Self { kind })
+    }
+
     /// How many bytes it has, if that is known. For a file: how many are to be sent.
     pub fn size(&self) -> Option<u64> {
         match &self.kind {

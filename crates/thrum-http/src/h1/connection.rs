@@ -108,12 +108,12 @@ impl<A: Application> Connection<A> {
         };
         let Line {
             open,
-            wire,
+            mut wire,
             context,
             ..
         } = self.line;
         match ended {
-            Ok(Ended::Rest | Ended::Closed) => {}
+            Ok(Ended::Rest | Ended::Closed) => wire.say_end(),
             Ok(Ended::Upgraded { promise, ahead }) => {
                 // Nobody waits for it any more: it closes.
                 let _ = promise.send(Upgraded::new(wire, ahead, Some(open)));
@@ -127,13 +127,13 @@ impl<A: Application> Connection<A> {
     }
 
     async fn work(&mut self) -> io::Result<Ended> {
-        let peer = self.line.open.peer;
+        let info = ConnectionInfo::new(&self.line.open, &self.line.wire);
         let limits = self.line.context.limits.head();
         let mut active = Active {
             transport: Transport::new(&mut self.line),
             application: &mut self.application,
             served: &mut self.served,
-            current: Current::new(ConnectionInfo { peer }),
+            current: Current::new(info),
             head: RequestHead::new(),
             parser: HeadParser::new(limits),
             spare: HeaderMap::new(),

@@ -86,6 +86,11 @@ impl Head<'_> {
         let mut keep_alive = self.keep_alive;
         for (name, value) in self.headers {
             keep_alive &= *name != CONNECTION || !says_close(value);
+            // Who asks for an upgrade says to what (RFC 9110 section 15.5.22).
+            if *name == UPGRADE && self.status == StatusCode::UPGRADE_REQUIRED {
+                output.extend_from_slice(b"connection: upgrade\r\n");
+                field(output, b"upgrade", value.as_bytes());
+            }
             if is_of_connection(name) || *name == TRAILER && self.ending != Ending::Chunked {
                 continue;
             }
@@ -212,6 +217,17 @@ mod tests {
             text,
             "HTTP/1.1 200 OK\r\ndate: now\r\ntransfer-encoding: chunked\r\n\r\n"
         );
+    }
+
+    #[test]
+    fn an_upgrade_is_asked_for_by_name() {
+        let fields = [("upgrade", "websocket")];
+        let text = render(426, &fields, Ending::Length(0), Some(0));
+        assert!(
+            text.contains("\r\nconnection: upgrade\r\nupgrade: websocket\r\n"),
+            "{text}"
+        );
+        assert!(!render(200, &fields, Ending::Length(0), Some(0)).contains("upgrade"));
     }
 
     #[test]

@@ -138,8 +138,7 @@ impl<'a> Transport<'a> {
             self.output.wrote(written);
         }
         while self.line.wire.holds_back() {
-            ready!(self.poll_writable(cx))?;
-            ready!(self.line.wire.poll_flush(cx))?;
+            ready!(self.poll_write(cx, |wire, _| wire.try_flush()))?;
         }
         Poll::Ready(Ok(()))
     }

@@ -35,11 +35,12 @@ pub(crate) async fn serve<A: Application>(
     context: Arc<Context>,
     application: A,
 ) {
+    let info = ConnectionInfo::new(&open, &wire);
     let meter = Meter::new(context.limits.http2, Instant::now());
     let pipe = Arc::new(Mutex::new(Pipe::new(wire, ahead, meter)));
     let handshake = builder(&context.limits).handshake(Link(pipe.clone()));
     let shared = Arc::new(Shared {
-        info: ConnectionInfo { peer: open.peer },
+        info,
         open,
         context,
         unstarted: AtomicUsize::new(0),
