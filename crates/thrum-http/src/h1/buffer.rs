@@ -90,11 +90,22 @@ impl Input {
         self.end += count;
     }
 
+    /// Makes room where there is none, up to `most` bytes altogether. False: it has these.
+    pub(crate) fn grow(&mut self, most: usize) -> bool {
+        let before = self.memory.len();
+        if before < most {
+            self.memory.resize((before * 2).min(most), 0);
+        }
+        before < most
+    }
+
     /// Gives the memory back, if there is nothing in it.
     pub(crate) fn release(&mut self) {
         if self.is_empty() && !self.memory.is_empty() {
             let memory = std::mem::take(&mut self.memory);
-            keep(&INPUTS, memory);
+            if memory.len() == self.size {
+                keep(&INPUTS, memory);
+            }
         }
     }
 }

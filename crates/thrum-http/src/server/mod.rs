@@ -2,6 +2,7 @@
 
 mod application;
 mod current;
+mod handled;
 mod limits;
 mod observer;
 mod reject;
@@ -18,12 +19,13 @@ use thrum_rt::{TaskSet, select};
 pub use self::application::Application;
 pub(crate) use self::current::Current;
 pub use self::current::{ConnectionInfo, connection, early_hints};
-pub use self::limits::{Limits, Timeouts};
+pub(crate) use self::handled::{Handled, internal_error, poll_call};
+pub use self::limits::{Http2Limits, Limits, Timeouts};
 pub(crate) use self::observer::Asked;
 pub use self::observer::{Exchange, Observer};
 pub use self::reject::Reject;
 pub use self::service_fn::{ServiceFn, service_fn};
-use self::state::State;
+pub(crate) use self::state::State;
 pub use self::state::Stats;
 pub(crate) use self::state::{Counters, Open};
 use crate::h1;
@@ -35,7 +37,7 @@ use crate::wire::{Accept, Accepted, Listener, Wire};
 const OVERLOADED: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\nretry-after: 1\r\n\r\n";
 
-/// Serves an application over HTTP/1.1 with the default limits, until the future is dropped. See [`Server::serve`].
+/// Serves an application over HTTP/1.1 and HTTP/2 with the default limits, until the future is dropped. See [`Server::serve`].
 ///
 /// # Errors
 /// Those of [`Server::serve`].
@@ -44,6 +46,9 @@ pub async fn serve(listener: impl Listener, application: impl Application) -> io
 }
 
 /// An HTTP server: limits, who observes it, and the connections that are open.
+///
+/// A connection speaks HTTP/1.1, or HTTP/2 if the client begins with that (prior knowledge). Applications need not know
+/// which: over HTTP/2 too a request has its `Host` field and its cookies in one.
 ///
 /// It is cheap to clone, and clones share their connections: one server may serve many listeners, and one
 /// [`shutdown`](Self::shutdown) ends them all.

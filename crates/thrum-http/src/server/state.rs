@@ -71,11 +71,6 @@ impl Open {
         &self.state.counters
     }
 
-    /// The server's end, which this connection is asked to come to.
-    pub(crate) fn shutdown(&self) -> &Shutdown {
-        &self.state.shutdown
-    }
-
     pub(crate) fn is_ending(&self) -> bool {
         self.state.shutdown.has_begun()
     }
