@@ -1,6 +1,7 @@
 //! The body of a request or a response.
 
 pub(crate) mod incoming;
+mod stream;
 
 use std::any::Any;
 use std::fmt;
@@ -16,6 +17,7 @@ use pin_project_lite::pin_project;
 use thiserror::Error;
 
 pub(crate) use self::incoming::Incoming;
+pub use self::stream::BodySender;
 use crate::Reject;
 
 /// A body: nothing, bytes, part of a file, what a client is sending, or any [`http_body::Body`].

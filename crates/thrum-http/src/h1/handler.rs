@@ -5,9 +5,9 @@ use std::future::{Future, poll_fn};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
-use http::{Response, Version};
+use http::{Request, Response, Version};
 
 use super::encode;
 use super::transport::Transport;
@@ -25,14 +25,30 @@ pub(crate) enum Handled {
     Panicked,
 }
 
-/// Polls a handler. A panic goes no further.
-pub(crate) fn poll_handler<A: Application>(
-    future: Pin<&mut A::Future>,
+/// Hands a request to an application once that is ready for it, and polls what it answers. A panic goes no further.
+///
+/// The request is taken out and the future put in place when it is called, so that neither is moved on the way: they are
+/// large, and moving them shows.
+pub(crate) fn poll_call<A: Application>(
+    application: &mut A,
+    request: &mut Option<Request<Body>>,
+    mut future: Pin<&mut Option<A::Future>>,
     cx: &mut Context<'_>,
 ) -> Poll<Handled> {
-    match catch_unwind(AssertUnwindSafe(|| future.poll(cx))) {
+    let poll = || {
+        if request.is_some() {
+            ready!(application.poll_ready(cx))?;
+            future.set(request.take().map(|request| application.call(request)));
+        }
+        match future.as_mut().as_pin_mut() {
+            Some(future) => future.poll(cx),
+            None => Poll::Pending,
+        }
+    };
+    match catch_unwind(AssertUnwindSafe(poll)) {
         Ok(Poll::Pending) => Poll::Pending,
         Ok(Poll::Ready(Ok(response))) => Poll::Ready(Handled::Response(response.map(Body::wrap))),
+        // Errors become text at once: they need not be `Send`.
         Ok(Poll::Ready(Err(error))) => Poll::Ready(Handled::Failed(error.to_string())),
         Err(_) => Poll::Ready(Handled::Panicked),
     }
@@ -56,7 +72,7 @@ impl Hints {
     }
 
     /// Puts into the output what was given since.
-    fn put(self, transport: &mut Transport, current: &mut Current) {
+    fn put(self, transport: &mut Transport<'_>, current: &mut Current) {
         if !current.has_hints() {
             return;
         }
@@ -71,7 +87,7 @@ impl Hints {
 /// Polls what is the application's until it is ready, and moves the request's body on meanwhile. What is owed to the
 /// client is written first, unless it is ready at once.
 pub(crate) async fn drive(
-    transport: &mut Transport,
+    transport: &mut Transport<'_>,
     current: &mut Current,
     upload: &mut Pending,
     hints: Hints,

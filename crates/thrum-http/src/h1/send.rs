@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame};
 
 use super::chunked;
-use super::connection::Connection;
+use super::connection::Active;
 use super::encode::Ending;
 use super::handler::{Hints, Pending, drive};
 use crate::body::{FilePart, Kind};
@@ -20,7 +20,7 @@ use crate::{Application, Body, BodyError};
 /// A body up to this length is copied behind its head, so that one plain write takes both.
 const COPY_UP_TO: usize = 16 * 1024;
 
-impl<A: Application> Connection<A> {
+impl<A: Application> Active<'_, A> {
     /// Sends a body behind its head; whether all of it was there.
     pub(super) async fn send_body(
         &mut self,
@@ -138,7 +138,7 @@ impl<A: Application> Connection<A> {
                     return Ok(false);
                 }
                 Poll::Ready(Next::Panicked) => {
-                    Counters::count(&self.transport.open.counters().panics);
+                    Counters::count(&self.transport.line.open.counters().panics);
                     tracing::error!("a response body panicked");
                     return Ok(false);
                 }

@@ -57,6 +57,8 @@ impl Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Timeouts {
+    /// From accepting a connection to the end of its TLS handshake. Default: 10 s. Beyond it: closed.
+    pub handshake: Duration,
     /// From the first byte of a head to its last. Default: 10 s. Beyond it: 408.
     pub head: Duration,
     /// Between two requests of a connection, and before the first. Default: 60 s.
@@ -76,6 +78,7 @@ pub struct Timeouts {
 impl Default for Timeouts {
     fn default() -> Self {
         Self {
+            handshake: Duration::from_secs(10),
             head: Duration::from_secs(10),
             idle: Duration::from_secs(60),
             body: Duration::from_secs(30),

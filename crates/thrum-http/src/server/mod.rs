@@ -23,10 +23,12 @@ pub(crate) use self::observer::Asked;
 pub use self::observer::{Exchange, Observer};
 pub use self::reject::Reject;
 pub use self::service_fn::{ServiceFn, service_fn};
-use self::state::State;
+pub(crate) use self::state::State;
 pub use self::state::Stats;
 pub(crate) use self::state::{Counters, Open};
 use crate::h1;
+#[cfg(feature = "tls")]
+use crate::tls;
 use crate::wire::{Accept, Accepted, Listener, Wire};
 
 /// The answer to a connection above the limit.
@@ -50,6 +52,8 @@ pub struct Server {
     limits: Limits,
     timeouts: Timeouts,
     observer: Option<Arc<dyn Observer>>,
+    #[cfg(feature = "tls")]
+    tls: Option<Arc<tls::Acceptor>>,
     state: Arc<State>,
 }
 
@@ -90,6 +94,16 @@ impl Server {
     /// Sets who is told of every exchange.
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
         self.observer = Some(observer);
+        self
+    }
+
+    /// Has it speak TLS: HTTPS. Each connection begins with a handshake, and goes on with the protocol that was agreed on.
+    ///
+    /// A connection counts from accepting on, and one that ends in its handshake is told of in [`Stats`] only. For plain HTTP
+    /// next to it, clone the server before.
+    #[cfg(feature = "tls")]
+    pub fn tls(mut self, acceptor: tls::Acceptor) -> Self {
+        self.tls = Some(Arc::new(acceptor));
         self
     }
 
@@ -135,14 +149,30 @@ impl Server {
                 Ok(open) => {
                     let (context, application) = (context.clone(), application.clone());
                     let wire = Wire::plain(open.socket.clone());
+                    #[cfg(feature = "tls")]
+                    if let Some(acceptor) = &self.tls {
+                        let acceptor = acceptor.clone();
+                        thrum_rt::spawn(tls::serve(acceptor, open, wire, context, application));
+                        continue;
+                    }
                     thrum_rt::spawn(h1::serve(open, wire, context, application));
                 }
                 Err(Accepted { socket, .. }) => {
                     Counters::count(&self.state.counters.refused);
-                    let _ = socket.try_write(OVERLOADED);
+                    // A client that begins with a handshake could not read it.
+                    if !self.speaks_tls() {
+                        let _ = socket.try_write(OVERLOADED);
+                    }
                 }
             }
         }
+    }
+
+    fn speaks_tls(&self) -> bool {
+        #[cfg(feature = "tls")]
+        return self.tls.is_some();
+        #[cfg(not(feature = "tls"))]
+        return false;
     }
 
     /// What it has done so far.

@@ -16,9 +16,8 @@ use hyper::client;
 use hyper_util::service::TowerToHyperService;
 use serde::{Deserialize, Serialize};
 use thrum::compat::{Executor, Io, Timer};
-use thrum::http::Body;
 use thrum::net::{SocketAddr, TcpListener, TcpStream};
-use tower::util::{MapResponse, MapResponseLayer};
+use tower::util::MapResponseLayer;
 
 use crate::{full, text};
 
@@ -164,8 +163,7 @@ fn hyper_serves_a_router_over_http2() {
 fn thrum_serves_a_router_itself() {
     thrum::block_on(async {
         let (listener, address) = listen().await;
-        let service = MapResponse::new(router(), |response: Response| response.map(Body::wrap));
-        let server = thrum::spawn(thrum::http::serve(listener, service));
+        let server = thrum::spawn(thrum::http::serve(listener, router()));
         check(address).await;
         server.abort();
     });
