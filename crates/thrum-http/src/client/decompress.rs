@@ -10,6 +10,7 @@ use http_body::{Body as HttpBody, Frame};
 use thrum_stream::stage::decompress::{self, Decompress};
 use thrum_stream::{Cause, Input, Stage, Step};
 
+use crate::body::Kind;
 use crate::{Body, BodyError};
 
 /// What is asked for: what is built in, the densest first.
@@ -60,7 +61,9 @@ pub(crate) fn decode(response: Response<Body>, method: &Method, limit: u64) -> R
     let (mut head, body) = response.into_parts();
     head.headers.remove(CONTENT_ENCODING);
     head.headers.remove(CONTENT_LENGTH);
-    Response::from_parts(head, Body::wrap(Decoded::new(body, coders)))
+    let mut plain = Body::empty();
+    plain.kind = Kind::Stream(Box::pin(Decoded::new(body, coders)));
+    Response::from_parts(head, plain)
 }
 
 /// What undoes the codings, the last one first; `None` if one is unknown, or there are too many.
