@@ -1,4 +1,4 @@
-//! A client: requests over connections that are kept, HTTP/1.1.
+//! A client: requests over connections that are kept, HTTP/1.1 and HTTP/2, TLS.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), thrum_http::client::Error> {
@@ -20,7 +20,7 @@
 //! | `exchange` | one request and its response: a connection out of the pool, the retries |
 //! | `origin` | whom a URL asks, and whether it may be sent |
 //! | `pool` | the connections to each origin, how many there may be, and who waits for one |
-//! | `connect` | names, addresses, sockets |
+//! | `connect` | names, addresses, sockets, TLS |
 //! | `proxy` | [`Proxies`]: which is for what, and the tunnels through them |
 //! | `http1` | one connection that speaks HTTP/1.1 |
 //! | `http2` | one connection that speaks HTTP/2, shared |
@@ -28,8 +28,9 @@
 //! | `config` | [`ClientBuilder`], [`Limits`], [`Timeouts`] |
 //! | `error` | [`Error`]: phase, cause, URL |
 //!
-//! A request is written and its response read by the task that asks, straight on the connection: there is no task for each
-//! connection, and none at all while nothing idles.
+//! Over HTTP/1.1 a request is written and its response read by the task that asks, straight on the connection: there is no
+//! task for each connection, and none at all while nothing idles. Which protocol it is, TLS agrees on (ALPN); without TLS it
+//! is HTTP/1.1, unless HTTP/2 is [known](ClientBuilder::http2_prior_knowledge) to be spoken.
 
 mod config;
 mod connect;
