@@ -140,10 +140,20 @@ impl Decoded {
         })
     }
 
+    /// Whether something came with the end of what is compressed.
+    fn has_rest(&mut self) -> bool {
+        let mut rests = self
+            .coders
+            .iter_mut()
+            .filter_map(|coder| coder.input.take());
+        rests.any(|rest| !rest.is_empty())
+    }
+
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         loop {
             match self.step() {
                 Ok(Step::Item(bytes)) => return Poll::Ready(Some(Ok(Frame::data(bytes)))),
+                Ok(Step::Done) if self.has_rest() => return Poll::Ready(Some(Err(rest()))),
                 Ok(Step::Done) => self.at = At::End,
                 Ok(Step::Need) if self.at == At::Over => {
                     let trailers = self.trailers.take().map(Frame::trailers);
@@ -159,10 +169,7 @@ impl Decoded {
             };
             match frame {
                 Some(Ok(bytes)) if bytes.is_empty() => {}
-                Some(Ok(_)) if self.at == At::End => {
-                    let why = "something follows the compressed body";
-                    return Poll::Ready(Some(Err(BodyError::Other(why.into()))));
-                }
+                Some(Ok(_)) if self.at == At::End => return Poll::Ready(Some(Err(rest()))),
                 Some(Ok(bytes)) => {
                     self.at = At::Within;
                     self.coders[0].input.give(bytes);
@@ -173,6 +180,10 @@ impl Decoded {
             }
         }
     }
+}
+
+fn rest() -> BodyError {
+    BodyError::Other("something follows the compressed body".into())
 }
 
 /// Asks the last of them for bytes, which asks the one before it.
