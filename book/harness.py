@@ -18,6 +18,10 @@ from pathlib import Path
 BOOK = Path(__file__).resolve().parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", BOOK.parent / "target")) / "release"
 TICK = os.sysconf("SC_CLK_TCK")
+# Loads run on the second core.
+LOADER = ["taskset", "-c", str(min(1, os.cpu_count() - 1))]
+# TLS is what peers/tls.cnf says, for all clients that are OpenSSL's.
+CLIENT_TLS = {**os.environ, "OPENSSL_CONF": str(BOOK / "peers" / "tls.cnf")}
 
 
 def missing(*programs: str) -> list[str]:
@@ -82,6 +86,7 @@ class Server:
     name: str
     process: subprocess.Popen
     port: int
+    scheme: str
 
     def pids(self) -> list[int]:
         """The process and its children: nginx serves in a worker."""
@@ -98,11 +103,11 @@ class Server:
         return total / TICK, user / TICK
 
     def url(self, path: str = "/") -> str:
-        return f"http://127.0.0.1:{self.port}{path}"
+        return f"{self.scheme}://127.0.0.1:{self.port}{path}"
 
 
 @contextlib.contextmanager
-def server(name: str, command: list, port: int, env: dict | None = None):
+def server(name: str, command: list, port: int, env: dict | None = None, scheme: str = "http"):
     """Runs a server on the first core until the block ends."""
     process = subprocess.Popen(
         ["taskset", "-c", "0", *map(str, command)],
@@ -117,7 +122,7 @@ def server(name: str, command: list, port: int, env: dict | None = None):
             if process.poll() is not None:
                 raise SystemExit(f"{name} does not start: {' '.join(map(str, command))}")
             time.sleep(0.05)
-        yield Server(name, process, port)
+        yield Server(name, process, port, scheme)
     finally:
         process.send_signal(signal.SIGTERM)
         try:
@@ -131,54 +136,8 @@ def thrum(program: str, *arguments) -> list:
     return [TARGET / program, *arguments]
 
 
-def pong_servers(stack: contextlib.ExitStack) -> list["Server"]:
-    """Those that say Pong: thrum, the floor, nginx. They run until the stack is closed."""
-    folder = stack.enter_context(scratch())
-    location = 'location / { default_type text/plain; return 200 "Pong!\\r\\n"; }'
-    ports = [free_port() for _ in range(3)]
-    servers = [server("thrum pong", thrum("pong", f"127.0.0.1:{ports[0]}"), ports[0], one_worker())]
-    if floor := build("floor_epoll.c"):
-        servers.append(server("floor_epoll", [floor, ports[1]], ports[1]))
-    if missing("nginx"):
-        print("skipped: nginx (not installed)")
-    else:
-        servers.append(server("nginx", nginx(folder, ports[2], location=location), ports[2]))
-    return [stack.enter_context(each) for each in servers]
-
-
 def one_worker() -> dict:
     return {"THRUM_WORKERS": "1"}
-
-
-def nginx(folder: Path, port: int, *, log: Path | None = None, location: str = "") -> list:
-    """nginx with one worker, one server, and connections kept for good."""
-    configuration = folder / f"nginx-{port}.conf"
-    access_log = f"{log} combined" if log else "off"
-    configuration.write_text(
-        f"""worker_processes 1; daemon off; pid {folder}/nginx-{port}.pid; error_log /dev/null;
-events {{ worker_connections 20000; }}
-http {{
-    types {{ text/html html; }}
-    sendfile on; tcp_nopush on; keepalive_requests 1000000000; keepalive_timeout 600;
-    server {{ listen 127.0.0.1:{port}; access_log {access_log}; root {folder}/site; {location} }}
-}}
-"""
-    )
-    return ["nginx", "-c", configuration]
-
-
-def lighttpd(folder: Path, port: int) -> list:
-    configuration = folder / f"lighttpd-{port}.conf"
-    configuration.write_text(
-        f"""server.document-root = "{folder}/site"
-server.bind = "127.0.0.1"
-server.port = {port}
-server.max-keep-alive-requests = 100000000
-server.max-keep-alive-idle = 600
-mimetype.assign = ( ".html" => "text/html" )
-"""
-    )
-    return ["lighttpd", "-D", "-f", configuration]
 
 
 @contextlib.contextmanager
@@ -194,12 +153,21 @@ def scratch():
 
 @dataclass
 class Load:
-    """What one run of wrk saw, and what it cost the server, in microseconds of CPU a request."""
+    """What a load saw, and what it cost the server, in microseconds of CPU a request. Not all loads tell the longest waits."""
 
     rate: float
-    p99_ms: float
+    p99_ms: float | None
     cpu_us: float
     user_us: float
+
+    @property
+    def system_us(self) -> float:
+        return self.cpu_us - self.user_us
+
+    @property
+    def per_cpu_second(self) -> float:
+        """Requests a second of the server's CPU time: what it could answer if the load were not the slower one."""
+        return 1e6 / self.cpu_us
 
 
 def milliseconds(text: str) -> float:
@@ -211,11 +179,11 @@ def load(
     target: Server, path: str, connections: int, seconds: float, script: str | None = None, may_starve: bool = False
 ) -> Load:
     """Loads a server from the second core. One that answers nothing is an error, unless it may starve."""
-    command = ["taskset", "-c", str(min(1, os.cpu_count() - 1)), "wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency"]
+    command = [*LOADER, "wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency"]
     if script:
         command += ["-s", BOOK / "peers" / script]
     before = target.cpu_seconds()
-    output = subprocess.run([*command, target.url(path)], capture_output=True, text=True, check=True).stdout
+    output = subprocess.run([*command, target.url(path)], capture_output=True, text=True, check=True, env=CLIENT_TLS).stdout
     after = target.cpu_seconds()
     requests = int(re.search(r"(\d+) requests in", output)[1])
     if requests == 0 and may_starve:
@@ -289,9 +257,9 @@ def ratios(mine: list[float], other: list[float]) -> list[float]:
 
 def in_turns(servers: list[Server], options, measure) -> dict[str, list]:
     """Measures each server once a round: A B C A B C ..."""
-    results = {target.name: [] for target in servers}
     for target in servers:
         measure(target)  # a warm-up that does not count
+    results = {target.name: [] for target in servers}
     for _ in range(options.rounds):
         for target in servers:
             results[target.name].append(measure(target))
@@ -304,6 +272,7 @@ class Run:
 
     output: str
     cpu_s: float
+    user_s: float
 
     def figure(self, words: str = "") -> float:
         """The number behind the words that its line begins with."""
@@ -315,10 +284,11 @@ class Run:
 
 
 def run_program(command: list) -> Run:
-    used = lambda: sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
-    before = used()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     output = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, text=True, check=True).stdout
-    return Run(output, used() - before)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    user = after.ru_utime - before.ru_utime
+    return Run(output, user + after.ru_stime - before.ru_stime, user)
 
 
 def peak_memory(command: list) -> float:
@@ -356,15 +326,16 @@ def fastest_in_turns(programs: dict[str, list], options, runs: int = 5) -> dict[
     return results
 
 
-def cost_table(results: dict[str, list[Load]]) -> Result:
-    table = Result(["server", "CPU a request, us", "of it user", "requests/s", "p99, ms"])
+def cost_table(results: dict[str, list[Load]], who: str = "server") -> Result:
+    table = Result([who, "CPU a request, us", "of it user", "of it system", "requests/s", "p99, ms"])
     for name, loads in results.items():
         table.row(
             name,
             spread([load.cpu_us for load in loads]),
             spread([load.user_us for load in loads]),
+            spread([load.system_us for load in loads]),
             spread([load.rate for load in loads], 0),
-            spread([load.p99_ms for load in loads]),
+            "-" if loads[0].p99_ms is None else spread([load.p99_ms for load in loads]),
         )
         table.raw[name] = [vars(load) for load in loads]
     return table

@@ -1,32 +1,48 @@
-//! An axum router on thrum, served by hyper. `axum [ADDRESS]`, default 127.0.0.1:8080.
+//! An axum router on thrum: extractors, state and middleware as they are. `axum [ADDRESS]`, default 127.0.0.1:8080.
 
-use axum::{Router, extract::Path, routing::get};
-use hyper::server::conn::http1;
-use hyper_util::service::TowerToHyperService;
-use thrum::compat::{Io, Timer};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use axum::Router;
+use axum::extract::{Path, Request, State};
+use axum::middleware::{Next, from_fn};
+use axum::response::Response;
+use axum::routing::get;
 use thrum::net::TcpListener;
+use thrum_examples::address;
+
+const USAGE: &str = "usage: axum [ADDRESS]    default 127.0.0.1:8080";
+
+type Visits = Arc<AtomicU64>;
 
 #[thrum::main]
 async fn main() -> std::io::Result<()> {
     let router = Router::new()
         .route("/", get("Pong!\r\n"))
-        .route("/hello/{name}", get(hello));
-    let address = std::env::args()
-        .nth(1)
-        .unwrap_or_else(|| "127.0.0.1:8080".into());
-    let listener = TcpListener::bind(address.as_str()).await?;
+        .route("/hello/{name}", get(hello))
+        .route("/slow", get(slow))
+        .layer(from_fn(timed))
+        .with_state(Visits::default());
+    let listener = TcpListener::bind(address(USAGE, "127.0.0.1:8080")).await?;
     println!("http://{}/", listener.local_addr()?);
-    loop {
-        let (connection, _peer) = listener.accept().await?;
-        let service = TowerToHyperService::new(router.clone());
-        thrum::spawn(
-            http1::Builder::new()
-                .timer(Timer)
-                .serve_connection(Io::new(connection), service),
-        );
-    }
+    thrum::http::serve(listener, router).await
 }
 
-async fn hello(Path(name): Path<String>) -> String {
-    format!("Hello, {name}!\r\n")
+async fn hello(Path(name): Path<String>, State(visits): State<Visits>) -> String {
+    let visit = visits.fetch_add(1, Ordering::Relaxed) + 1;
+    format!("Hello, {name}! You are visitor {visit}.\r\n")
+}
+
+/// It blocks its thread, and nobody waits for it but its own client.
+async fn slow() -> &'static str {
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    "That took a while.\r\n"
+}
+
+async fn timed(request: Request, next: Next) -> Response {
+    let (path, begin) = (request.uri().path().to_owned(), Instant::now());
+    let response = next.run(request).await;
+    println!("{} {path} in {:?}", response.status(), begin.elapsed());
+    response
 }

@@ -20,7 +20,13 @@ async fn main() -> ExitCode {
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "-i" => shows_head = true,
-            "-o" => output = Some(arguments.next().unwrap_or_else(|| wrong(USAGE, "-o wants a file"))),
+            "-o" => {
+                output = Some(
+                    arguments
+                        .next()
+                        .unwrap_or_else(|| wrong(USAGE, "-o wants a file")),
+                )
+            }
             option if option.starts_with('-') => wrong(USAGE, &format!("{option:?} is no option")),
             _ => urls.push(argument),
         }

@@ -18,7 +18,11 @@ pub fn numbers<const N: usize>(usage: &str, defaults: [usize; N]) -> [usize; N] 
 /// The address that a server is to listen on, its only argument.
 pub fn address(usage: &str, default: &str) -> SocketAddr {
     let argument = arguments(usage, 1).pop();
-    let argument = argument.as_deref().unwrap_or(default);
+    socket_address(usage, argument.as_deref().unwrap_or(default))
+}
+
+/// The address that an argument is.
+pub fn socket_address(usage: &str, argument: &str) -> SocketAddr {
     match argument.to_socket_addrs().map(|mut found| found.next()) {
         Ok(Some(address)) => address,
         Ok(None) => wrong(usage, &format!("{argument:?} has no address")),

@@ -4,7 +4,8 @@
 
 from contextlib import ExitStack
 
-from harness import compare, cost_table, free_port, in_turns, lighttpd, load, missing, nginx, one_worker, scratch, server, thrum
+from harness import compare, cost_table, free_port, in_turns, load, missing, one_worker, scratch, server, thrum
+from web import lighttpd, nginx
 
 NEEDS = ["taskset", "wrk"]
 MEANING = """A small file rides in the same write as its head, instead of a sendfile of its own. The log is formatted into a buffer that

@@ -13,7 +13,16 @@ struct Listening {
 
 impl Listening {
     fn start(program: &str) -> Self {
-        let mut child = Command::new(program)
+        Self::start_with(program, &[])
+    }
+
+    /// With these arguments ahead of the address.
+    fn start_with(program: &str, arguments: &[&std::path::Path]) -> Self {
+        Self::run(Command::new(program).args(arguments))
+    }
+
+    fn run(command: &mut Command) -> Self {
+        let mut child = command
             .arg("127.0.0.1:0")
             .env("THRUM_WORKERS", "1")
             .stdout(Stdio::piped())
@@ -26,6 +35,7 @@ impl Listening {
         let address = line
             .trim()
             .trim_start_matches("http://")
+            .trim_start_matches("https://")
             .trim_end_matches('/')
             .to_owned();
         Self { child, address }
@@ -71,12 +81,84 @@ fn pong_says_pong() {
 }
 
 #[test]
+fn pong_tls_takes_certificates_from_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let (chain, key) = (
+        folder.path().join("chain.pem"),
+        folder.path().join("key.pem"),
+    );
+    let certified = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    std::fs::write(&chain, certified.cert.pem()).unwrap();
+    std::fs::write(&key, certified.signing_key.serialize_pem()).unwrap();
+    let server = Listening::start_with(env!("CARGO_BIN_EXE_pong_tls"), &[&chain, &key]);
+    let answer = server.get("/");
+    assert!(answer.contains("This port speaks HTTPS"), "{answer}");
+
+    let url = format!("https://{}/", server.address);
+    match Command::new("curl")
+        .args(["-sk", "--http1.1", &url])
+        .output()
+    {
+        Ok(pong) => assert_eq!(pong.stdout, b"Pong!\r\n"),
+        Err(error) => eprintln!("skipped: curl cannot be run: {error}"),
+    }
+}
+
+#[test]
 #[cfg(feature = "axum")]
 fn axum_routes() {
     let server = Listening::start(env!("CARGO_BIN_EXE_axum"));
     assert!(server.get("/").ends_with("\r\n\r\nPong!\r\n"));
     let answer = server.get("/hello/warp");
-    assert!(answer.ends_with("\r\n\r\nHello, warp!\r\n"), "{answer}");
+    let expected = "\r\n\r\nHello, warp! You are visitor 1.\r\n";
+    assert!(answer.ends_with(expected), "{answer}");
+}
+
+#[test]
+#[cfg(feature = "axum")]
+fn axum_routes_of_the_book() {
+    let server = Listening::start(env!("CARGO_BIN_EXE_routes"));
+    let answer = server.get("/api/orders/7");
+    assert!(answer.contains("\r\nx-api-version: 1\r\n"), "{answer}");
+    assert!(
+        answer.contains(r#"{"id":7,"shop":"Warp and weft","#),
+        "{answer}"
+    );
+    let answer = server.get("/api/carts?from=8&count=3");
+    assert!(answer.ends_with("\r\n\r\n[8,9,10]"), "{answer}");
+}
+
+#[test]
+#[cfg(feature = "sqlite")]
+fn notes_are_kept_and_a_slow_query_holds_up_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sqlite"));
+    let server = Listening::run(command.env("NOTES", folder.path().join("notes.db")));
+    let post = |text: &str| {
+        let head = "POST /notes HTTP/1.1\r\nHost: a\r\nConnection: close\r\n";
+        let request = format!("{head}Content-Length: {}\r\n\r\n{text}", text.len());
+        std::io::read_to_string(server.send(&request)).unwrap()
+    };
+    assert!(post("buy milk").ends_with("\r\n\r\n{\"id\":1}"));
+    assert!(post("call mum").ends_with("\r\n\r\n{\"id\":2}"));
+    let answer = server.get("/notes/2");
+    assert!(answer.ends_with("\r\n\r\ncall mum"), "{answer}");
+    assert!(server.get("/notes/3").starts_with("HTTP/1.1 404 "));
+    assert!(server.get("/notes/x").starts_with("HTTP/1.1 400 "));
+
+    let mut slow =
+        server.send("GET /slow/2000000 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    slow.set_nonblocking(true).unwrap();
+    for n in 0.. {
+        assert!(server.get("/notes").contains("[1,2]"));
+        let unanswered = std::io::Read::read(&mut slow, &mut [0; 9]).is_err();
+        if n == 5 {
+            assert!(unanswered, "the others waited for the slow query");
+        }
+        if !unanswered {
+            break;
+        }
+    }
 }
 
 #[test]
@@ -418,6 +500,41 @@ fn a_slow_reader_holds_up_nobody_and_is_told_what_it_missed() {
 }
 
 #[test]
+#[cfg(feature = "websocket")]
+fn the_chat_in_the_browser_tells_everybody_and_no_page_of_others() {
+    use thrum::http::websocket::{Message, WebSocket, connect};
+    use thrum::net::TcpStream;
+
+    async fn hears(socket: &mut WebSocket<TcpStream>, expected: &str) {
+        let message = socket.receive().await.unwrap().unwrap();
+        assert_eq!(message.as_text(), Some(expected));
+    }
+
+    let server = Listening::start(env!("CARGO_BIN_EXE_websocket_chat"));
+    let page = server.get("/");
+    assert!(page.contains("text/html") && page.contains("new WebSocket("));
+    let elsewhere = server.get("/chat HTTP/1.1\r\nOrigin: http://evil.example\r\nX: ");
+    assert!(elsewhere.starts_with("HTTP/1.1 403 "), "{elsewhere}");
+    thrum::block_on(async {
+        let url = format!("ws://{}/chat", server.address);
+        let mut ann = connect(&url).await.unwrap();
+        ann.send("ann").await.unwrap();
+        hears(&mut ann, "* ann is here").await;
+        let mut bob = connect(&url).await.unwrap();
+        bob.send("bob").await.unwrap();
+        hears(&mut bob, "* bob is here").await;
+        hears(&mut ann, "* bob is here").await;
+        bob.send("grüße").await.unwrap();
+        hears(&mut ann, "bob: grüße").await;
+        hears(&mut bob, "bob: grüße").await;
+        bob.send("x".repeat(5000)).await.unwrap();
+        let last = bob.receive().await.unwrap().unwrap();
+        assert!(matches!(last, Message::Close(Some(frame)) if u16::from(frame.code) == 1009));
+        hears(&mut ann, "* bob has left").await;
+    });
+}
+
+#[test]
 fn the_load_checks_each_answer() {
     let load = env!("CARGO_BIN_EXE_doubling_load");
     let port = |server: &Listening| server.address.rsplit_once(':').unwrap().1.to_owned();
@@ -453,11 +570,15 @@ fn a_wrong_argument_is_answered_with_the_usage() {
         (env!("CARGO_BIN_EXE_parse_requests"), "--fast"),
         (env!("CARGO_BIN_EXE_pipes"), "100 1e6"),
         (env!("CARGO_BIN_EXE_pong"), "127.0.0.1:70000"),
+        (env!("CARGO_BIN_EXE_pong_tls"), "chain.pem"),
+        (env!("CARGO_BIN_EXE_pong_tls"), "chain.pem key.pem nowhere"),
         (env!("CARGO_BIN_EXE_spawn"), "many"),
         (env!("CARGO_BIN_EXE_switch"), "0"),
         (env!("CARGO_BIN_EXE_text"), "--fast"),
         (env!("CARGO_BIN_EXE_text"), "a b"),
         (env!("CARGO_BIN_EXE_timers"), "1 2"),
+        #[cfg(feature = "websocket")]
+        (env!("CARGO_BIN_EXE_websocket_chat"), "here:there"),
     ] {
         let run = |arguments: &str| {
             let mut command = Command::new(program);

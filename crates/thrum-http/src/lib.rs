@@ -20,7 +20,11 @@
 //! | `h1`, `h2` | one connection that speaks HTTP/1.1, or HTTP/2 |
 //! | [`client`] | [`Client`], [`get`]: requests, the connections that are kept for them |
 //! | `body` | [`Body`], of requests and responses |
+//! | `router` | methods and paths to handlers; plain functions as handlers (feature `router`) |
+//! | `middleware` | layers: limits, auth, and those of tower-http (feature `middleware`) |
+//! | [`sse`] | server-sent events |
 //! | [`upgrade`] | a connection that is handed to another protocol |
+//! | `websocket` | WebSocket (RFC 6455), with the feature of that name |
 //! | [`tls`] | certificates, and the sessions of TLS connections |
 //! | `wire` | a connection's bytes: a socket, TCP or Unix, or TLS over one |
 #![forbid(unsafe_code)]
@@ -29,10 +33,17 @@ mod body;
 pub mod client;
 mod h1;
 mod h2;
+#[cfg(feature = "middleware")]
+pub mod middleware;
+#[cfg(feature = "router")]
+pub mod router;
 mod server;
+pub mod sse;
 #[cfg(feature = "tls")]
 pub mod tls;
 pub mod upgrade;
+#[cfg(feature = "websocket")]
+pub mod websocket;
 mod wire;
 
 pub use http::header;
@@ -40,11 +51,12 @@ pub use http::{
     HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, Version,
 };
 
-pub use body::{Body, BodyError};
+pub use body::{Body, BodyError, BodySender};
 pub use client::{Client, get};
 pub use h1::http_date;
+pub use h2::Http2Error;
 pub use server::{
-    Application, ConnectionInfo, Drained, Exchange, Limits, Observer, Reject, Server, ServiceFn,
-    Stats, Timeouts, connection, early_hints, serve, service_fn,
+    Application, ConnectionInfo, Drained, Exchange, Http2Limits, Limits, Observer, Reject, Server,
+    ServiceFn, Stats, Timeouts, connection, early_hints, serve, service_fn,
 };
 pub use wire::Listener;

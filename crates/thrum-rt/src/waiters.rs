@@ -6,14 +6,16 @@ use std::task::Waker;
 #[derive(Debug, Default)]
 pub(crate) struct Waiters {
     first: Option<Waker>,
-    more: Vec<Waker>,
+    /// Boxed, as there are two of these for each descriptor and one is hardly ever in use.
+    #[allow(clippy::box_collection)]
+    more: Option<Box<Vec<Waker>>>,
 }
 
 impl Waiters {
     pub(crate) const fn new() -> Self {
         Self {
             first: None,
-            more: Vec::new(),
+            more: None,
         }
     }
 
@@ -22,8 +24,12 @@ impl Waiters {
         match &self.first {
             None => self.first = Some(waker.clone()),
             Some(first) if first.will_wake(waker) => {}
-            Some(_) if self.more.iter().any(|other| other.will_wake(waker)) => {}
-            Some(_) => self.more.push(waker.clone()),
+            Some(_) => {
+                let more = self.more.get_or_insert_default();
+                if !more.iter().any(|other| other.will_wake(waker)) {
+                    more.push(waker.clone());
+                }
+            }
         }
     }
 
@@ -34,7 +40,8 @@ impl Waiters {
 
     /// Wakes everyone.
     pub(crate) fn wake_all(self) {
-        for waker in self.first.into_iter().chain(self.more) {
+        let more = self.more.into_iter().flat_map(|more| *more);
+        for waker in self.first.into_iter().chain(more) {
             waker.wake();
         }
     }

@@ -24,7 +24,8 @@
 //!   [`fs`], [`stdio`], [`process`], [`sync`], [`signal`].
 //! * [`select!`], [`join!`], [`race`], [`scope`], [`TaskSet`], [`CancellationToken`], [`Shutdown`] tie tasks together.
 //! * [`test`](mod@test) runs tests on a clock that jumps.
-//! * [`http`] is the HTTP engine, [`parse`] the parser combinators that it is made with, [`stream`] pipelines of sources,
+//! * [`http`] is the HTTP engine (its router, answers in JSON, layers and compressed bodies come with the features `router`,
+//!   `json`, `middleware` and `compression`), [`parse`] the parser combinators that it is made with, [`stream`] pipelines of sources,
 //!   stages and sinks.
 //! * `compat` runs what is written for others: hyper, and so axum, with the feature `hyper`; h2 and whatever else takes
 //!   tokio's I/O traits with `tokio-io`.

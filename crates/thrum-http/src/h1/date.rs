@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::time::SystemTime;
 
+use http::HeaderValue;
 use thrum_parse::http::value::HttpDate;
 use thrum_rt::time::coarse_unix_time;
 
@@ -12,22 +13,43 @@ pub(crate) const LENGTH: usize = 29;
 struct Rendered {
     second: u64,
     text: [u8; LENGTH],
+    /// The same, once it was asked for.
+    value: Option<HeaderValue>,
 }
 
 thread_local! {
-    static RENDERED: RefCell<Rendered> = const { RefCell::new(Rendered { second: 0, text: [b' '; LENGTH] }) };
+    static RENDERED: RefCell<Rendered> = const { RefCell::new(Rendered {
+        second: 0,
+        text: [b' '; LENGTH],
+        value: None,
+    }) };
 }
 
 /// Calls `f` with the present date.
 pub(crate) fn with_date<R>(f: impl FnOnce(&[u8; LENGTH]) -> R) -> R {
+    with_rendered(|rendered| f(&rendered.text))
+}
+
+/// The present date as a field's value.
+pub(crate) fn date_value() -> Option<HeaderValue> {
+    with_rendered(|rendered| {
+        if rendered.value.is_none() {
+            rendered.value = HeaderValue::from_bytes(&rendered.text).ok();
+        }
+        rendered.value.clone()
+    })
+}
+
+fn with_rendered<R>(f: impl FnOnce(&mut Rendered) -> R) -> R {
     let second = coarse_unix_time().as_secs();
     RENDERED.with_borrow_mut(|rendered| {
         if rendered.second != second {
             let date = HttpDate::clamped(i64::try_from(second).unwrap_or(i64::MAX));
             rendered.text = date.to_imf_fixdate();
             rendered.second = second;
+            rendered.value = None;
         }
-        f(&rendered.text)
+        f(rendered)
     })
 }
 

@@ -3,7 +3,7 @@
 use http::header::{
     CONNECTION, CONTENT_LENGTH, DATE, HeaderName, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
-use http::{HeaderMap, Method, StatusCode, Version};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
 
 use super::date;
 
@@ -73,16 +73,24 @@ pub(crate) struct Head<'a> {
     pub(crate) ending: Ending,
     /// The body's size, to be told even where it is not sent: in an answer to HEAD.
     pub(crate) size: Option<u64>,
+    /// The connection goes on, unless the fields say otherwise.
     pub(crate) keep_alive: bool,
 }
 
 impl Head<'_> {
-    /// Appends it. Names and values are of types that cannot hold a line end.
-    pub(crate) fn encode(&self, output: &mut Vec<u8>) {
+    /// Appends it, and says whether the connection goes on. Names and values are of types that cannot hold a line end.
+    pub(crate) fn encode(&self, output: &mut Vec<u8>) -> bool {
         status_line(output, self.status);
         let mut told_length = false;
         let mut told_date = false;
+        let mut keep_alive = self.keep_alive;
         for (name, value) in self.headers {
+            keep_alive &= *name != CONNECTION || !says_close(value);
+            // Who asks for an upgrade says to what (RFC 9110 section 15.5.22).
+            if *name == UPGRADE && self.status == StatusCode::UPGRADE_REQUIRED {
+                output.extend_from_slice(b"connection: upgrade\r\n");
+                field(output, b"upgrade", value.as_bytes());
+            }
             if is_of_connection(name) || *name == TRAILER && self.ending != Ending::Chunked {
                 continue;
             }
@@ -111,12 +119,13 @@ impl Head<'_> {
             (Ending::Chunked, _) => output.extend_from_slice(b"transfer-encoding: chunked\r\n"),
             (Ending::NoBody | Ending::Close, _) => {}
         }
-        match (self.version, self.keep_alive) {
+        match (self.version, keep_alive) {
             (Version::HTTP_11, true) => {}
             (_, true) => output.extend_from_slice(b"connection: keep-alive\r\n"),
             (_, false) => output.extend_from_slice(b"connection: close\r\n"),
         }
         output.extend_from_slice(b"\r\n");
+        keep_alive
     }
 
     fn is_bodiless(&self) -> bool {
@@ -124,6 +133,14 @@ impl Head<'_> {
             || self.status == StatusCode::NO_CONTENT
             || self.status == StatusCode::NOT_MODIFIED
     }
+}
+
+fn says_close(value: &HeaderValue) -> bool {
+    let mut options = value
+        .as_bytes()
+        .split(|&byte| byte == b',')
+        .map(<[u8]>::trim_ascii);
+    options.any(|option| option.eq_ignore_ascii_case(b"close"))
 }
 
 /// A response's version is always ours (RFC 9110 section 6.2).
@@ -156,8 +173,6 @@ fn field(output: &mut Vec<u8>, name: &[u8], value: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
-
     use super::*;
 
     fn render(
@@ -202,6 +217,17 @@ mod tests {
             text,
             "HTTP/1.1 200 OK\r\ndate: now\r\ntransfer-encoding: chunked\r\n\r\n"
         );
+    }
+
+    #[test]
+    fn an_upgrade_is_asked_for_by_name() {
+        let fields = [("upgrade", "websocket")];
+        let text = render(426, &fields, Ending::Length(0), Some(0));
+        assert!(
+            text.contains("\r\nconnection: upgrade\r\nupgrade: websocket\r\n"),
+            "{text}"
+        );
+        assert!(!render(200, &fields, Ending::Length(0), Some(0)).contains("upgrade"));
     }
 
     #[test]

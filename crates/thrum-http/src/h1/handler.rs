@@ -1,42 +1,18 @@
-//! Waiting for a handler: its panics are caught, its request's body is moved on, and what the client is owed is written
-//! before it is made to wait.
+//! Waiting for a handler: its request's body is moved on, and what the client is owed is written before it is made to wait.
 
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use http::{Response, Version};
+use http::Version;
 
 use super::encode;
 use super::transport::Transport;
 use super::upload::Upload;
 use crate::server::Current;
-use crate::{Application, Body};
 
 /// A request's body that may still be on its way. Boxed, as most requests have none.
 pub(crate) type Pending = Option<Box<Upload>>;
-
-/// What a handler came to.
-pub(crate) enum Handled {
-    Response(Response<Body>),
-    Failed(String),
-    Panicked,
-}
-
-/// Polls a handler. A panic goes no further.
-pub(crate) fn poll_handler<A: Application>(
-    future: Pin<&mut A::Future>,
-    cx: &mut Context<'_>,
-) -> Poll<Handled> {
-    match catch_unwind(AssertUnwindSafe(|| future.poll(cx))) {
-        Ok(Poll::Pending) => Poll::Pending,
-        Ok(Poll::Ready(Ok(response))) => Poll::Ready(Handled::Response(response.map(Body::wrap))),
-        Ok(Poll::Ready(Err(error))) => Poll::Ready(Handled::Failed(error.to_string())),
-        Err(_) => Poll::Ready(Handled::Panicked),
-    }
-}
 
 /// What becomes of early hints that the application gives.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,7 +32,7 @@ impl Hints {
     }
 
     /// Puts into the output what was given since.
-    fn put(self, transport: &mut Transport, current: &mut Current) {
+    fn put(self, transport: &mut Transport<'_>, current: &mut Current) {
         if !current.has_hints() {
             return;
         }
@@ -71,7 +47,7 @@ impl Hints {
 /// Polls what is the application's until it is ready, and moves the request's body on meanwhile. What is owed to the
 /// client is written first, unless it is ready at once.
 pub(crate) async fn drive(
-    transport: &mut Transport,
+    transport: &mut Transport<'_>,
     current: &mut Current,
     upload: &mut Pending,
     hints: Hints,

@@ -2,7 +2,8 @@
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | `connection` | the connection, from its first byte to its last, top to bottom |
+//! | `connection` | the connection, from its first byte to its last |
+//! | `exchange` | a request, its answer, and what is left behind |
 //! | `request` | from a parsed head to a request, or a [`Reject`](crate::Reject); how its body is framed |
 //! | `handler` | waiting for the handler |
 //! | `upload`, `chunked` | a request's body on its way to the handler |
@@ -14,6 +15,7 @@ pub(crate) mod chunked;
 mod connection;
 mod date;
 mod encode;
+mod exchange;
 mod handler;
 mod request;
 mod send;
@@ -22,4 +24,5 @@ mod upload;
 
 pub(crate) use self::buffer::{Input, Output, keep_head};
 pub(crate) use self::connection::serve;
+pub(crate) use self::date::date_value;
 pub use self::date::http_date;

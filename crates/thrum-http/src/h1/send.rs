@@ -2,25 +2,20 @@
 
 use std::future::poll_fn;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use bytes::Bytes;
-use http_body::{Body as HttpBody, Frame};
-
 use super::chunked;
-use super::connection::Connection;
+use super::connection::Active;
 use super::encode::Ending;
 use super::handler::{Hints, Pending, drive};
-use crate::body::{FilePart, Kind};
+use crate::body::{FilePart, Kind, Next, poll_frame};
 use crate::server::Counters;
-use crate::{Application, Body, BodyError};
+use crate::{Application, Body};
 
 /// A body up to this length is copied behind its head, so that one plain write takes both.
 const COPY_UP_TO: usize = 16 * 1024;
 
-impl<A: Application> Connection<A> {
+impl<A: Application> Active<'_, A> {
     /// Sends a body behind its head; whether all of it was there.
     pub(super) async fn send_body(
         &mut self,
@@ -46,7 +41,7 @@ impl<A: Application> Connection<A> {
                 Ok(true)
             }
             Kind::File(part) => self.send_file(part, sent).await,
-            kind @ (Kind::Incoming(_) | Kind::Stream(_)) => {
+            kind @ (Kind::Incoming(_) | Kind::Http2(_) | Kind::Stream(_)) => {
                 let mut body = Body { kind };
                 // Mostly it is one piece that is there at once.
                 let first =
@@ -138,7 +133,7 @@ impl<A: Application> Connection<A> {
                     return Ok(false);
                 }
                 Poll::Ready(Next::Panicked) => {
-                    Counters::count(&self.transport.open.counters().panics);
+                    Counters::count(&self.transport.line.open.counters().panics);
                     tracing::error!("a response body panicked");
                     return Ok(false);
                 }
@@ -162,24 +157,5 @@ impl<A: Application> Connection<A> {
             chunked::encode_end(self.transport.output.buffer(), trailing.as_ref());
         }
         Ok(!matches!(ending, Ending::Length(_)) || left == 0)
-    }
-}
-
-/// What a body has next.
-enum Next {
-    Frame(Frame<Bytes>),
-    End,
-    Failed(BodyError),
-    Panicked,
-}
-
-/// Polls a body. A panic goes no further.
-fn poll_frame(body: &mut Body, cx: &mut Context<'_>) -> Poll<Next> {
-    match catch_unwind(AssertUnwindSafe(|| Pin::new(body).poll_frame(cx))) {
-        Ok(Poll::Pending) => Poll::Pending,
-        Ok(Poll::Ready(None)) => Poll::Ready(Next::End),
-        Ok(Poll::Ready(Some(Ok(frame)))) => Poll::Ready(Next::Frame(frame)),
-        Ok(Poll::Ready(Some(Err(error)))) => Poll::Ready(Next::Failed(error)),
-        Err(_) => Poll::Ready(Next::Panicked),
     }
 }

@@ -1,26 +1,33 @@
 //! A connection's socket, its buffers, and the deadline that it works under.
 
 use std::fs::File;
+use std::future::poll_fn;
 use std::io::{self, ErrorKind, IoSlice};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use thrum_rt::time::Deadline;
 
 use super::buffer::{Input, Output};
-use crate::Timeouts;
-use crate::server::{Counters, Open};
+use crate::server::{Context as Served, Counters, Open};
 use crate::wire::{Wire, would_block};
 
-pub(crate) struct Transport {
+/// A connection without its buffers: all of it, while it rests.
+pub(crate) struct Line {
     pub(crate) open: Open,
     pub(crate) wire: Wire,
-    pub(crate) input: Input,
-    pub(crate) output: Output,
+    pub(crate) context: Arc<Served>,
     pub(crate) deadline: Deadline,
-    timeouts: Timeouts,
     /// The deadline is that of a write that waits.
     stalled: bool,
+}
+
+/// A connection with buffers, while it works.
+pub(crate) struct Transport<'a> {
+    pub(crate) line: &'a mut Line,
+    pub(crate) input: Input,
+    pub(crate) output: Output,
 }
 
 /// Why a wait for the client is over.
@@ -32,47 +39,58 @@ pub(crate) enum Awaited {
     Ending,
 }
 
-impl Transport {
-    pub(crate) fn new(open: Open, wire: Wire, input_bytes: usize, timeouts: Timeouts) -> Self {
+impl Line {
+    pub(crate) fn new(open: Open, wire: Wire, context: Arc<Served>) -> Self {
         Self {
             open,
             wire,
-            input: Input::new(input_bytes),
-            output: Output::default(),
+            context,
             deadline: Deadline::new(),
-            timeouts,
             stalled: false,
         }
     }
 
-    /// Takes it apart: the server's entry, the wire, and what was read and not used.
-    pub(crate) fn into_parts(self) -> (Open, Wire, Bytes) {
-        let ahead = Bytes::copy_from_slice(self.input.bytes());
-        (self.open, self.wire, ahead)
+    /// Waits for the client to send something, or for the deadline, or for the server's end if the connection is `idle`.
+    pub(crate) async fn readable(&mut self, idle: bool) -> io::Result<Awaited> {
+        poll_fn(|cx| {
+            if let Poll::Ready(ready) = self.wire.poll_readable(cx) {
+                return Poll::Ready(ready.map(|()| Awaited::Readable));
+            }
+            // After the wait is registered, so that the end of the server wakes it.
+            if idle && self.open.is_ending() {
+                return Poll::Ready(Ok(Awaited::Ending));
+            }
+            self.deadline
+                .poll_expired(cx)
+                .map(|()| Ok(Awaited::Expired))
+        })
+        .await
+    }
+}
+
+impl<'a> Transport<'a> {
+    pub(crate) fn new(line: &'a mut Line) -> Self {
+        Self {
+            input: Input::new(line.context.limits.head_bytes),
+            output: Output::default(),
+            line,
+        }
     }
 
-    /// Waits for the client to send something, or for the deadline, or for the server's end.
+    /// What was read and not used.
+    pub(crate) fn ahead(&self) -> Bytes {
+        Bytes::copy_from_slice(self.input.bytes())
+    }
+
+    /// Waits for the client to send something, or for the deadline, or for the server's end if nothing has come yet.
     pub(crate) async fn readable(&mut self) -> io::Result<Awaited> {
-        std::future::poll_fn(|cx| self.poll_awaited(cx)).await
-    }
-
-    fn poll_awaited(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Awaited>> {
-        if let Poll::Ready(ready) = self.wire.poll_readable(cx) {
-            return Poll::Ready(ready.map(|()| Awaited::Readable));
-        }
-        // After the wait is registered, so that the end of the server wakes it.
-        if self.input.is_empty() && self.open.is_ending() {
-            return Poll::Ready(Ok(Awaited::Ending));
-        }
-        self.deadline
-            .poll_expired(cx)
-            .map(|()| Ok(Awaited::Expired))
+        self.line.readable(self.input.is_empty()).await
     }
 
     /// Reads what is there. `None`: nothing after all; 0: the client has sent its last.
     pub(crate) fn read(&mut self) -> io::Result<Option<usize>> {
         let space = self.input.space();
-        match self.wire.try_read(space) {
+        match self.line.wire.try_read(space) {
             Ok(read) => {
                 self.input.filled(read);
                 Ok(Some(read))
@@ -84,16 +102,16 @@ impl Transport {
 
     /// Waits until the client takes more, but no longer than the write timeout.
     fn poll_writable(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if let Poll::Ready(ready) = self.wire.poll_writable(cx) {
-            self.stalled = false;
+        if let Poll::Ready(ready) = self.line.wire.poll_writable(cx) {
+            self.line.stalled = false;
             return Poll::Ready(ready);
         }
-        if !self.stalled {
-            self.stalled = true;
-            self.deadline.set(self.timeouts.write);
+        if !self.line.stalled {
+            self.line.stalled = true;
+            self.line.deadline.set(self.line.context.timeouts.write);
         }
-        ready!(self.deadline.poll_expired(cx));
-        Counters::count(&self.open.counters().write_timeouts);
+        ready!(self.line.deadline.poll_expired(cx));
+        Counters::count(&self.line.open.counters().write_timeouts);
         Poll::Ready(Err(ErrorKind::TimedOut.into()))
     }
 
@@ -105,7 +123,7 @@ impl Transport {
     ) -> Poll<io::Result<R>> {
         loop {
             ready!(self.poll_writable(cx))?;
-            match write(&mut self.wire, &self.output) {
+            match write(&mut self.line.wire, &self.output) {
                 Err(error) if would_block(&error) => {}
                 result => return Poll::Ready(result),
             }
@@ -119,18 +137,17 @@ impl Transport {
             let written = ready!(self.poll_write(cx, write))?;
             self.output.wrote(written);
         }
-        while self.wire.holds_back() {
-            ready!(self.poll_writable(cx))?;
-            ready!(self.wire.poll_flush(cx))?;
+        while self.line.wire.holds_back() {
+            ready!(self.poll_write(cx, |wire, _| wire.try_flush()))?;
         }
         Poll::Ready(Ok(()))
     }
 
     pub(crate) async fn flush(&mut self) -> io::Result<()> {
-        if self.output.is_empty() && !self.wire.holds_back() {
+        if self.output.is_empty() && !self.line.wire.holds_back() {
             return Ok(());
         }
-        std::future::poll_fn(|cx| self.poll_flush(cx)).await
+        poll_fn(|cx| self.poll_flush(cx)).await
     }
 
     /// Writes the output and then `bytes`, without copying them.
@@ -140,7 +157,7 @@ impl Transport {
                 wire.try_write_vectored(&[IoSlice::new(output.pending()), IoSlice::new(bytes)])
             };
             let mut write = write;
-            let written = std::future::poll_fn(|cx| self.poll_write(cx, &mut write)).await?;
+            let written = poll_fn(|cx| self.poll_write(cx, &mut write)).await?;
             let of_output = written.min(self.output.pending().len());
             self.output.wrote(of_output);
             bytes = &bytes[written - of_output..];
@@ -153,7 +170,7 @@ impl Transport {
         while !self.output.is_empty() {
             let mut write =
                 |wire: &mut Wire, output: &Output| wire.try_write_more(output.pending());
-            let written = std::future::poll_fn(|cx| self.poll_write(cx, &mut write)).await?;
+            let written = poll_fn(|cx| self.poll_write(cx, &mut write)).await?;
             self.output.wrote(written);
         }
         Ok(())
@@ -169,7 +186,7 @@ impl Transport {
         // In pieces, so that the task gives way in between.
         let length = length.min(FILE_PIECE) as usize;
         let mut write = |wire: &mut Wire, _: &Output| wire.try_send_file(file, offset, length);
-        std::future::poll_fn(|cx| self.poll_write(cx, &mut write)).await
+        poll_fn(|cx| self.poll_write(cx, &mut write)).await
     }
 
     /// Gives back what an idle connection does not need.
@@ -180,20 +197,21 @@ impl Transport {
 
     /// Ends sending, and reads on for a moment: closing at once, with bytes unread, could destroy the response on its way
     /// (RFC 9112 section 9.6).
-    pub(crate) async fn linger(&mut self, max_bytes: u64) {
-        if self.wire.end().is_err() {
+    pub(crate) async fn linger(&mut self) {
+        let max_bytes = self.line.context.limits.drain_bytes;
+        if self.line.wire.end().is_err() {
             return;
         }
         self.input.consume(self.input.bytes().len());
-        self.deadline.set(self.timeouts.linger);
+        self.line.deadline.set(self.line.context.timeouts.linger);
         let mut drained = 0;
         while drained < max_bytes {
-            let poll = |cx: &mut Context<'_>| match self.wire.poll_readable(cx) {
+            let poll = |cx: &mut Context<'_>| match self.line.wire.poll_readable(cx) {
                 Poll::Ready(_) => Poll::Ready(true),
-                Poll::Pending => self.deadline.poll_expired(cx).map(|()| false),
+                Poll::Pending => self.line.deadline.poll_expired(cx).map(|()| false),
             };
             let mut poll = poll;
-            if !std::future::poll_fn(&mut poll).await {
+            if !poll_fn(&mut poll).await {
                 return;
             }
             match self.read() {

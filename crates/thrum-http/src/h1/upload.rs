@@ -83,12 +83,17 @@ impl Upload {
         matches!(self.rest, Rest::Done)
     }
 
+    /// Whether it broke off: where the next request starts is not known.
+    pub(crate) fn is_broken(&self) -> bool {
+        matches!(self.rest, Rest::Broken)
+    }
+
     pub(crate) fn owes_continue(&self) -> bool {
         self.owes_continue
     }
 
     /// Sends the 100 that is owed while it can be sent, if somebody holds the body and may still ask for it.
-    pub(crate) fn continue_if_held(&mut self, transport: &mut Transport) {
+    pub(crate) fn continue_if_held(&mut self, transport: &mut Transport<'_>) {
         if self.owes_continue && !self.feed.is_abandoned() {
             self.owes_continue = false;
             transport.output.buffer().extend_from_slice(CONTINUE);
@@ -96,7 +101,11 @@ impl Upload {
     }
 
     /// Gives the handler more, if it waits for more. Ready: it has been given something.
-    pub(crate) fn poll(&mut self, transport: &mut Transport, cx: &mut TaskContext<'_>) -> Poll<()> {
+    pub(crate) fn poll(
+        &mut self,
+        transport: &mut Transport<'_>,
+        cx: &mut TaskContext<'_>,
+    ) -> Poll<()> {
         if matches!(self.rest, Rest::Done | Rest::Broken) {
             return Poll::Pending;
         }
@@ -120,7 +129,7 @@ impl Upload {
     /// The next data; `None` at the end.
     fn poll_step(
         &mut self,
-        transport: &mut Transport,
+        transport: &mut Transport<'_>,
         cx: &mut TaskContext<'_>,
     ) -> Poll<Result<Option<Bytes>, BodyError>> {
         loop {
@@ -153,14 +162,20 @@ impl Upload {
     /// Reads more off the connection.
     fn poll_read(
         &mut self,
-        transport: &mut Transport,
+        transport: &mut Transport<'_>,
         cx: &mut TaskContext<'_>,
     ) -> Poll<Result<(), BodyError>> {
         let since = *self.waiting.get_or_insert_with(|| {
             self.deadline.set(self.context.timeouts.body);
             Instant::now()
         });
-        if transport.wire.poll_readable(cx).map_err(lost)?.is_pending() {
+        if transport
+            .line
+            .wire
+            .poll_readable(cx)
+            .map_err(lost)?
+            .is_pending()
+        {
             ready!(self.deadline.poll_expired(cx));
             return Poll::Ready(Err(self.too_slow(transport)));
         }
@@ -176,13 +191,13 @@ impl Upload {
         }
     }
 
-    fn too_slow(&self, transport: &Transport) -> BodyError {
-        Counters::count(&transport.open.counters().body_timeouts);
+    fn too_slow(&self, transport: &Transport<'_>) -> BodyError {
+        Counters::count(&transport.line.open.counters().body_timeouts);
         BodyError::TooSlow
     }
 
     /// Takes the next piece out of what has been read.
-    fn take(&mut self, transport: &mut Transport) -> Result<Step, BodyError> {
+    fn take(&mut self, transport: &mut Transport<'_>) -> Result<Step, BodyError> {
         let input = &mut transport.input;
         match &mut self.rest {
             Rest::Done | Rest::Broken | Rest::Length(0) => Ok(Step::Done),
@@ -199,7 +214,7 @@ impl Upload {
                     Ok(Piece::Framing(count)) => input.consume(count),
                     Ok(Piece::Data(count)) => {
                         if self.received + count as u64 > self.context.limits.body_bytes {
-                            transport.open.counters().reject(Reject::BodyTooLarge);
+                            transport.line.open.counters().reject(Reject::BodyTooLarge);
                             return Err(BodyError::TooLarge);
                         }
                         let data = Bytes::copy_from_slice(&input.bytes()[..count]);
@@ -209,7 +224,7 @@ impl Upload {
                     Ok(Piece::Need) => return Ok(Step::Need),
                     Ok(Piece::Done) => return Ok(Step::Done),
                     Err(reject) => {
-                        transport.open.counters().reject(reject);
+                        transport.line.open.counters().reject(reject);
                         return Err(BodyError::Malformed(reject));
                     }
                 }
@@ -220,10 +235,10 @@ impl Upload {
     /// Reads what the handler left, so that the next request can be found. False: it is too much, or broken.
     pub(crate) async fn drain(
         &mut self,
-        transport: &mut Transport,
+        transport: &mut Transport<'_>,
         limit: u64,
     ) -> io::Result<bool> {
-        if matches!(self.rest, Rest::Broken) || self.owes_continue {
+        if self.is_broken() || self.owes_continue {
             return Ok(false);
         }
         if let Rest::Length(left) = self.rest

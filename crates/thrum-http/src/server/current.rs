@@ -6,8 +6,13 @@
 use std::cell::RefCell;
 use std::mem::swap;
 use std::net::SocketAddr;
+#[cfg(feature = "tls")]
+use std::sync::Arc;
 
 use http::HeaderMap;
+
+use super::Open;
+use crate::wire::Wire;
 
 thread_local! {
     static CURRENT: RefCell<Option<Exchanging>> = const { RefCell::new(None) };
@@ -27,6 +32,20 @@ pub(crate) struct Exchanging {
 pub struct ConnectionInfo {
     /// The client's address. `None` over a Unix socket.
     pub peer: Option<SocketAddr>,
+    /// What client and server agreed on. `None` without TLS.
+    #[cfg(feature = "tls")]
+    pub tls: Option<Arc<crate::tls::Info>>,
+}
+
+impl ConnectionInfo {
+    pub(crate) fn new(open: &Open, wire: &Wire) -> Self {
+        let _ = wire; // has nothing to tell without TLS
+        Self {
+            peer: open.peer,
+            #[cfg(feature = "tls")]
+            tls: wire.tls().cloned(),
+        }
+    }
 }
 
 /// The connection that the calling handler serves. `None` outside of a handler and the middleware around it.

@@ -2,6 +2,7 @@
 
 mod application;
 mod current;
+mod handled;
 mod limits;
 mod observer;
 mod reject;
@@ -18,22 +19,25 @@ use thrum_rt::{TaskSet, select};
 pub use self::application::Application;
 pub(crate) use self::current::Current;
 pub use self::current::{ConnectionInfo, connection, early_hints};
-pub use self::limits::{Limits, Timeouts};
+pub(crate) use self::handled::{Handled, internal_error, poll_call};
+pub use self::limits::{Http2Limits, Limits, Timeouts};
 pub(crate) use self::observer::Asked;
 pub use self::observer::{Exchange, Observer};
 pub use self::reject::Reject;
 pub use self::service_fn::{ServiceFn, service_fn};
-use self::state::State;
+pub(crate) use self::state::State;
 pub use self::state::Stats;
 pub(crate) use self::state::{Counters, Open};
 use crate::h1;
+#[cfg(feature = "tls")]
+use crate::tls;
 use crate::wire::{Accept, Accepted, Listener, Wire};
 
 /// The answer to a connection above the limit.
 const OVERLOADED: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\nretry-after: 1\r\n\r\n";
 
-/// Serves an application over HTTP/1.1 with the default limits, until the future is dropped. See [`Server::serve`].
+/// Serves an application over HTTP/1.1 and HTTP/2 with the default limits, until the future is dropped. See [`Server::serve`].
 ///
 /// # Errors
 /// Those of [`Server::serve`].
@@ -43,6 +47,9 @@ pub async fn serve(listener: impl Listener, application: impl Application) -> io
 
 /// An HTTP server: limits, who observes it, and the connections that are open.
 ///
+/// A connection speaks HTTP/1.1, or HTTP/2 if the client begins with that (prior knowledge). Applications need not know
+/// which: over HTTP/2 too a request has its `Host` field and its cookies in one.
+///
 /// It is cheap to clone, and clones share their connections: one server may serve many listeners, and one
 /// [`shutdown`](Self::shutdown) ends them all.
 #[derive(Clone, Default)]
@@ -50,6 +57,8 @@ pub struct Server {
     limits: Limits,
     timeouts: Timeouts,
     observer: Option<Arc<dyn Observer>>,
+    #[cfg(feature = "tls")]
+    tls: Option<Arc<tls::Acceptor>>,
     state: Arc<State>,
 }
 
@@ -90,6 +99,16 @@ impl Server {
     /// Sets who is told of every exchange.
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
         self.observer = Some(observer);
+        self
+    }
+
+    /// Has it speak TLS: HTTPS. Each connection begins with a handshake, and goes on with the protocol that was agreed on.
+    ///
+    /// A connection counts from accepting on, and one that ends in its handshake is told of in [`Stats`] only. For plain HTTP
+    /// next to it, clone the server before.
+    #[cfg(feature = "tls")]
+    pub fn tls(mut self, acceptor: tls::Acceptor) -> Self {
+        self.tls = Some(Arc::new(acceptor));
         self
     }
 
@@ -135,14 +154,30 @@ impl Server {
                 Ok(open) => {
                     let (context, application) = (context.clone(), application.clone());
                     let wire = Wire::plain(open.socket.clone());
+                    #[cfg(feature = "tls")]
+                    if let Some(acceptor) = &self.tls {
+                        let acceptor = acceptor.clone();
+                        thrum_rt::spawn(tls::serve(acceptor, open, wire, context, application));
+                        continue;
+                    }
                     thrum_rt::spawn(h1::serve(open, wire, context, application));
                 }
                 Err(Accepted { socket, .. }) => {
                     Counters::count(&self.state.counters.refused);
-                    let _ = socket.try_write(OVERLOADED);
+                    // A client that begins with a handshake could not read it.
+                    if !self.speaks_tls() {
+                        let _ = socket.try_write(OVERLOADED);
+                    }
                 }
             }
         }
+    }
+
+    fn speaks_tls(&self) -> bool {
+        #[cfg(feature = "tls")]
+        return self.tls.is_some();
+        #[cfg(not(feature = "tls"))]
+        return false;
     }
 
     /// What it has done so far.

@@ -10,6 +10,8 @@ use thrum_rt::Shutdown;
 use thrum_rt::shutdown::Guard;
 
 use crate::Reject;
+#[cfg(feature = "tls")]
+use crate::tls::HandshakeFailure;
 use crate::wire::{Accepted, Socket};
 
 /// What the clones of a server share.
@@ -69,11 +71,6 @@ impl Open {
         &self.state.counters
     }
 
-    /// The server's end, which this connection is asked to come to.
-    pub(crate) fn shutdown(&self) -> &Shutdown {
-        &self.state.shutdown
-    }
-
     pub(crate) fn is_ending(&self) -> bool {
         self.state.shutdown.has_begun()
     }
@@ -96,6 +93,10 @@ pub(crate) struct Counters {
     pub(crate) panics: AtomicU64,
     pub(crate) errors: AtomicU64,
     rejects: Mutex<HashMap<Reject, u64>>,
+    #[cfg(feature = "tls")]
+    pub(crate) handshakes: AtomicU64,
+    #[cfg(feature = "tls")]
+    handshake_failures: Mutex<HashMap<HandshakeFailure, u64>>,
 }
 
 impl Counters {
@@ -105,6 +106,11 @@ impl Counters {
 
     pub(crate) fn reject(&self, reject: Reject) {
         *lock(&self.rejects).entry(reject).or_default() += 1;
+    }
+
+    #[cfg(feature = "tls")]
+    pub(crate) fn handshake_failed(&self, failure: HandshakeFailure) {
+        *lock(&self.handshake_failures).entry(failure).or_default() += 1;
     }
 }
 
@@ -132,6 +138,12 @@ pub struct Stats {
     pub panics: u64,
     /// Handlers that failed.
     pub errors: u64,
+    /// TLS handshakes that succeeded.
+    #[cfg(feature = "tls")]
+    pub handshakes: u64,
+    /// TLS handshakes that failed, by the reason.
+    #[cfg(feature = "tls")]
+    pub handshake_failures: HashMap<HandshakeFailure, u64>,
 }
 
 impl Stats {
@@ -149,6 +161,10 @@ impl Stats {
             write_timeouts: read(&counters.write_timeouts),
             panics: read(&counters.panics),
             errors: read(&counters.errors),
+            #[cfg(feature = "tls")]
+            handshakes: read(&counters.handshakes),
+            #[cfg(feature = "tls")]
+            handshake_failures: lock(&counters.handshake_failures).clone(),
         }
     }
 }

@@ -9,7 +9,6 @@
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, ErrorKind, IoSlice};
-use std::ops::Deref;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -123,7 +122,12 @@ impl Session {
                 Err(error) if would_block(&error) => true,
                 Err(error) => return Poll::Ready(Err(error)),
             };
-            ready!(self.poll_flush(socket, cx))?;
+            while let Err(error) = self.send_sealed(socket) {
+                match would_block(&error) {
+                    true => ready!(socket.poll_writable(cx))?,
+                    false => return Poll::Ready(Err(error)),
+                }
+            }
             if !self.state().is_handshaking() {
                 return Poll::Ready(Ok(()));
             }
@@ -138,9 +142,20 @@ impl Session {
         let _ = self.send_sealed(socket);
     }
 
-    /// Whether [`try_read`](Self::try_read) may have something without the socket.
+    /// Has it tell the peer something else, in records of its own making.
+    pub(super) fn say_instead(&mut self, records: &[u8]) {
+        self.sealed = Waiting::default();
+        self.sealed.append(records);
+    }
+
+    /// What was received and rustls has not taken yet.
+    pub(super) fn unprocessed(&self) -> &[u8] {
+        &self.received
+    }
+
+    /// Whether [`try_read`](Self::try_read) has something to say without the socket.
     pub(crate) fn has_read_ahead(&self) -> bool {
-        !self.plain.is_empty() || self.unread || self.peer_ended
+        !self.plain.is_empty() || self.unread || self.peer_ended || self.failed.is_some()
     }
 
     /// Reads what is there. 0: the peer has said that this is all.
@@ -228,17 +243,9 @@ impl Session {
         !self.sealed.is_empty()
     }
 
-    pub(crate) fn poll_flush(
-        &mut self,
-        socket: &Socket,
-        cx: &mut Context<'_>,
-    ) -> Poll<io::Result<()>> {
-        loop {
-            match self.send_sealed(socket) {
-                Err(error) if would_block(&error) => ready!(socket.poll_writable(cx))?,
-                result => return Poll::Ready(result),
-            }
-        }
+    /// Hands to the kernel what is held back. `WouldBlock` until all of it is there.
+    pub(crate) fn try_flush(&mut self, socket: &Socket) -> io::Result<()> {
+        self.send_sealed(socket)
     }
 
     /// Says that this is all we send (close_notify). `WouldBlock` until it and all before it is with the kernel.
@@ -253,6 +260,17 @@ impl Session {
             self.send(socket, &memory[..sealed], false)?;
         }
         self.send_sealed(socket)
+    }
+
+    #[cfg(test)]
+    pub(super) fn held_back(&self) -> usize {
+        self.sealed.memory.capacity()
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_idle(&self) -> bool {
+        let memory = [&self.received, &self.plain.memory, &self.sealed.memory];
+        memory.iter().all(|memory| memory.capacity() == 0)
     }
 
     /// Reads from the socket until there is something decrypted, into `buffer` first and then into `plain`. During the
@@ -397,6 +415,8 @@ impl std::fmt::Debug for Session {
 trait Connection {
     type Data;
 
+    fn state(&self) -> &CommonState;
+
     fn process<'c, 'i>(
         &'c mut self,
         received: &'i mut [u8],
@@ -405,6 +425,10 @@ trait Connection {
 
 impl Connection for UnbufferedClientConnection {
     type Data = ClientConnectionData;
+
+    fn state(&self) -> &CommonState {
+        self
+    }
 
     fn process<'c, 'i>(
         &'c mut self,
@@ -416,6 +440,10 @@ impl Connection for UnbufferedClientConnection {
 
 impl Connection for UnbufferedServerConnection {
     type Data = ServerConnectionData;
+
+    fn state(&self) -> &CommonState {
+        self
+    }
 
     fn process<'c, 'i>(
         &'c mut self,
@@ -464,6 +492,10 @@ fn advance<C: Connection, R>(
 ) -> Progress<R> {
     let (mut used, mut peer_ended, mut failed) = (0, false, None);
     let written = loop {
+        // Of a connection that failed, only the alert that tells of it is of interest.
+        if failed.is_some() && !connection.state().wants_write() {
+            break None;
+        }
         let status = connection.process(&mut received[used..]);
         used += status.discard;
         match status.state {
@@ -476,8 +508,6 @@ fn advance<C: Connection, R>(
             }
             // It is in `sealed`, whose order is kept.
             Ok(ConnectionState::TransmitTlsData(data)) => data.done(),
-            // The alert that tells of it was all that remained.
-            _ if failed.is_some() => break None,
             Err(error) => failed = Some(error),
             Ok(ConnectionState::ReadTraffic(mut traffic)) => {
                 while let Some(Ok(record)) = traffic.next_record() {

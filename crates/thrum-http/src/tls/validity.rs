@@ -40,7 +40,7 @@ pub(super) fn not_after(certificate: &[u8]) -> Option<SystemTime> {
 fn element(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (&[tag, length], rest) = der.split_first_chunk::<2>()?;
     let (length, rest) = match length {
-        0..0x80 => (length as usize, rest),
+        0..=0x7f => (length as usize, rest),
         0x81..=0x84 => {
             let (digits, rest) = rest.split_at_checked((length & 0x7f) as usize)?;
             let length = digits

@@ -55,6 +55,11 @@ impl Wire {
         self.session.as_ref()?.info()
     }
 
+    #[cfg(all(test, feature = "tls"))]
+    pub(crate) fn session(&self) -> &Session {
+        self.session.as_deref().expect("this is TLS")
+    }
+
     /// Ready when reading would not block, as far as is known.
     pub(crate) fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &self.session {
@@ -119,11 +124,21 @@ impl Wire {
         session.is_some_and(|session| session.holds_back())
     }
 
-    /// Hands to the kernel what is held back.
-    pub(crate) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    /// Hands to the kernel what is held back. `WouldBlock` until all of it is there.
+    pub(crate) fn try_flush(&mut self) -> io::Result<()> {
         match &mut self.session {
-            None => Poll::Ready(Ok(())),
-            Some(session) => session.poll_flush(&self.socket, cx),
+            None => Ok(()),
+            Some(session) => session.try_flush(&self.socket),
+        }
+    }
+
+    /// As [`try_flush`](Self::try_flush), and waits for it.
+    pub(crate) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        loop {
+            match self.try_flush() {
+                Err(error) if would_block(&error) => ready!(self.poll_writable(cx))?,
+                result => return Poll::Ready(result),
+            }
         }
     }
 
@@ -134,6 +149,14 @@ impl Wire {
             session.end(&self.socket)?;
         }
         self.socket.shutdown(std::net::Shutdown::Write)
+    }
+
+    /// For a connection that is closed now: over TLS, the peer is told that this was all, if it takes that at once. Without,
+    /// closing says it.
+    pub(crate) fn say_end(&mut self) {
+        if let Some(session) = &mut self.session {
+            let _ = session.end(&self.socket);
+        }
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, IoSlice};
-use std::task::{Context, Poll};
 
 use super::Socket;
 
@@ -44,7 +43,7 @@ impl Session {
         match *self {}
     }
 
-    pub(crate) fn poll_flush(&mut self, _: &Socket, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+    pub(crate) fn try_flush(&mut self, _: &Socket) -> io::Result<()> {
         match *self {}
     }
 

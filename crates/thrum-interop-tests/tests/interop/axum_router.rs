@@ -16,9 +16,8 @@ use hyper::client;
 use hyper_util::service::TowerToHyperService;
 use serde::{Deserialize, Serialize};
 use thrum::compat::{Executor, Io, Timer};
-use thrum::http::Body;
 use thrum::net::{SocketAddr, TcpListener, TcpStream};
-use tower::util::{MapResponse, MapResponseLayer};
+use tower::util::MapResponseLayer;
 
 use crate::{full, text};
 
@@ -164,9 +163,40 @@ fn hyper_serves_a_router_over_http2() {
 fn thrum_serves_a_router_itself() {
     thrum::block_on(async {
         let (listener, address) = listen().await;
-        let service = MapResponse::new(router(), |response: Response| response.map(Body::wrap));
-        let server = thrum::spawn(thrum::http::serve(listener, service));
+        let server = thrum::spawn(thrum::http::serve(listener, router()));
         check(address).await;
+        server.abort();
+    });
+}
+
+/// On the same port, without asking: the client begins with HTTP/2.
+#[test]
+fn thrum_serves_a_router_itself_over_http2() {
+    thrum::block_on(async {
+        let (listener, address) = listen().await;
+        let server = thrum::spawn(thrum::http::serve(listener, router()));
+        let connection = Io::new(TcpStream::connect(address).await.unwrap());
+        let (mut sender, connection) = client::conn::http2::handshake(Executor, connection)
+            .await
+            .unwrap();
+        let connection = thrum::spawn(connection);
+        let mut ask = async |path: &str, body: Option<&'static str>| {
+            let request = match body {
+                None => hyper::Request::get(format!("http://localhost{path}")),
+                Some(_) => hyper::Request::post(format!("http://localhost{path}"))
+                    .header(header::CONTENT_TYPE, "application/json"),
+            };
+            let request = request.body(full(body.unwrap_or_default())).unwrap();
+            let response = sender.send_request(request).await.unwrap();
+            assert_eq!(response.headers()["x-layered"], "yes");
+            text(response).await
+        };
+        assert_eq!(ask("/hello/weft", None).await, "Hello, weft!");
+        assert_eq!(ask("/api/sum?left=40&right=2", None).await, "42");
+        let swapped = ask("/api/swap", Some(r#"{"left":1,"right":2}"#)).await;
+        assert_eq!(swapped, r#"{"left":2,"right":1}"#);
+        drop(sender);
+        connection.await.unwrap().unwrap();
         server.abort();
     });
 }

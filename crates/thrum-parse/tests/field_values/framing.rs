@@ -81,6 +81,8 @@ fn transfer_encodings() {
             ("chunked, gzip", BadTransferCoding, 9),
             ("chunked, identity", BadTransferCoding, 9),
             ("chunked;q=1", BadTransferCoding, 0),
+            ("chunked;", BadTransferCoding, 0),
+            ("chunked ;", BadTransferCoding, 0),
             ("chunked gzip", Unseparated, 8),
             ("gzip chunked", Unseparated, 5),
             ("\"chunked\"", BadToken, 0),

@@ -72,8 +72,8 @@ impl Upload {
             }
             Kind::Bytes(bytes) => Source::Bytes(bytes.clone()),
             Kind::File(part) => Source::File(part.clone()),
-            Kind::Incoming(_) | Kind::Stream(_) if framing == Framing::None => Source::Done,
-            Kind::Incoming(_) | Kind::Stream(_) => Source::Stream(Stream {
+            _ if framing == Framing::None => Source::Done,
+            Kind::Incoming(_) | Kind::Http2(_) | Kind::Stream(_) => Source::Stream(Stream {
                 body: std::mem::take(body),
                 left: match framing {
                     Framing::Length(length) => Some(length),

@@ -121,7 +121,8 @@ impl<'a> FieldValue<'a> for TransferEncoding<'a> {
             }
             let coding = TransferCoding::read(&mut ahead)?;
             ends_in_chunked = coding.is("chunked");
-            if ends_in_chunked && !coding.parameters.is_empty() {
+            // Not even a semicolon: RFC 9112, 7 has no empty parameters, unlike RFC 9110, 5.6.6.
+            if ends_in_chunked && ahead.position() - at != coding.name.len() {
                 return Err(fault(i, at, Fault::BadTransferCoding));
             }
             ows(&mut ahead)?;

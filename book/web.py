@@ -1,0 +1,144 @@
+"""The web servers that chapters measure, and their loads over TLS and HTTP/2."""
+
+import re
+import subprocess
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness import CLIENT_TLS, LOADER, Load, Server, build, free_port, missing, one_worker, scratch, server, thrum, tokio
+
+PONG = 'location / { default_type text/plain; return 200 "Pong!\\r\\n"; }'
+
+
+@dataclass
+class Certificate:
+    """For localhost, with an ECDSA key on P-256."""
+
+    chain: Path
+    key: Path
+
+
+def certificate(folder: Path) -> Certificate:
+    made = Certificate(folder / "certificate.pem", folder / "key.pem")
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30"]
+        + ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
+        + ["-addext", "basicConstraints=critical,CA:FALSE", "-keyout", made.key, "-out", made.chain],
+        check=True,
+        capture_output=True,
+    )
+    return made
+
+
+def thrum_pong(port: int, certificate: Certificate | None = None) -> list:
+    """HTTP/1.1 and 2 alike: a client's preface chooses, or ALPN."""
+    if certificate is None:
+        return thrum("pong", f"127.0.0.1:{port}")
+    return thrum("pong_tls", f"127.0.0.1:{port}", certificate.chain, certificate.key)
+
+
+def pong_servers(stack: ExitStack, *, http2: bool = False, tls: bool = False, floor: bool = False) -> list[Server]:
+    """Those that say Pong: thrum, hyper, nginx, and the floor if asked for. They run until the stack is closed."""
+    folder = stack.enter_context(scratch())
+    pair = certificate(folder) if tls else None
+    files = [pair.chain, pair.key] if pair else []
+    servers = []
+
+    def add(name, command, port, env=None):
+        scheme = "https" if tls else "http"
+        servers.append(stack.enter_context(server(name, command, port, env, scheme)))
+
+    port = free_port()
+    add("thrum pong", thrum_pong(port, pair), port, one_worker())
+    if floor and (loop := build("floor_epoll.c")):
+        port = free_port()
+        add("floor_epoll", [loop, port], port)
+    if twin := tokio("pong"):
+        port = free_port()
+        add("hyper", [twin, port, "http2" if http2 else "http1", *files], port)
+    if missing("nginx"):
+        print("skipped: nginx (not installed)")
+    else:
+        port = free_port()
+        add("nginx", nginx(folder, port, location=PONG, http2=http2, certificate=pair), port)
+    if tls:
+        agree(servers)
+    return servers
+
+
+def nginx(
+    folder: Path,
+    port: int,
+    *,
+    log: Path | None = None,
+    location: str = "",
+    http2: bool = False,
+    certificate: Certificate | None = None,
+    connections: int = 20_000,
+) -> list:
+    """nginx with one worker, one server, and connections kept for good. Its tickets need no cache of sessions."""
+    configuration = folder / f"nginx-{port}.conf"
+    access_log = f"{log} combined" if log else "off"
+    listen = f"127.0.0.1:{port}" + " ssl" * (certificate is not None) + " http2" * http2
+    tls = f"ssl_certificate {certificate.chain}; ssl_certificate_key {certificate.key};" if certificate else ""
+    configuration.write_text(
+        f"""worker_processes 1; daemon off; pid {folder}/nginx-{port}.pid; error_log /dev/null;
+events {{ worker_connections {connections}; }}
+http {{
+    types {{ text/html html; }}
+    sendfile on; tcp_nopush on; keepalive_requests 1000000000; keepalive_timeout 600;
+    ssl_protocols TLSv1.3; ssl_session_tickets on;
+    server {{ listen {listen}; {tls} access_log {access_log}; root {folder}/site; {location} }}
+}}
+"""
+    )
+    return ["nginx", "-c", configuration]
+
+
+def lighttpd(folder: Path, port: int) -> list:
+    configuration = folder / f"lighttpd-{port}.conf"
+    configuration.write_text(
+        f"""server.document-root = "{folder}/site"
+server.bind = "127.0.0.1"
+server.port = {port}
+server.max-keep-alive-requests = 100000000
+server.max-keep-alive-idle = 600
+mimetype.assign = ( ".html" => "text/html" )
+"""
+    )
+    return ["lighttpd", "-D", "-f", configuration]
+
+
+def agree(servers: list[Server]):
+    """Says what is negotiated; servers that negotiate different things cannot be compared."""
+    found = {target.name: negotiated(target) for target in servers}
+    if len(set(found.values())) != 1:
+        raise SystemExit(f"they do not negotiate the same: {found}")
+    print(f"negotiated by {', '.join(found)}: {found.popitem()[1]}\n")
+
+
+def negotiated(target: Server) -> str:
+    command = ["openssl", "s_client", "-brief", "-connect", f"127.0.0.1:{target.port}"]
+    done = subprocess.run(command, input=b"", capture_output=True, env=CLIENT_TLS, timeout=10)
+    said = dict(re.findall(r"^([^:\n]+): (.+)$", done.stderr.decode(), re.MULTILINE))
+    keys = ("Protocol version", "Ciphersuite", "Server Temp Key", "Signature type", "Hash used")
+    return ", ".join(said[key] for key in keys)
+
+
+def load_http2(target: Server, connections: int, streams: int, seconds: float) -> Load:
+    """Loads a server from the second core over HTTP/2, with prior knowledge or by ALPN."""
+    tls = ["--tls13-ciphers=TLS_AES_128_GCM_SHA256", "--groups=X25519"] if target.scheme == "https" else []
+    command = [*LOADER, "h2load", f"-c{connections}", f"-m{streams}", "-t1", f"-D{seconds}", *tls, target.url()]
+    before = target.cpu_seconds()
+    output = subprocess.run(command, capture_output=True, text=True, check=True, env=CLIENT_TLS).stdout
+    after = target.cpu_seconds()
+    requests, succeeded = map(int, re.search(r"requests: (\d+) total, .* (\d+) succeeded", output).groups())
+    if "Application protocol: h2" not in output or requests == 0 or succeeded != requests:
+        raise SystemExit(f"{target.name} does not answer as it should:\n{output}")
+    return Load(
+        rate=float(re.search(r"finished in .*, ([\d.]+) req/s", output)[1]),
+        p99_ms=None,
+        cpu_us=(after[0] - before[0]) / requests * 1e6,
+        user_us=(after[1] - before[1]) / requests * 1e6,
+    )

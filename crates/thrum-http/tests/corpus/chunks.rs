@@ -1,0 +1,141 @@
+//! Chunks: sizes, extensions, line ends, what stands behind the data, and trailers.
+//!
+//! What is wrong with a body is told to the handler, which answers 400 here. What stands behind the fault is no request.
+
+use crate::case::{Case, case, chunked, next, post};
+
+#[rustfmt::skip]
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        case("a chunk", "RFC 9112, 7.1", chunked("5\r\nhello\r\n0\r\n\r\n"), &["POST / \"hello\""]),
+        case("three chunks", "RFC 9112, 7.1", chunked("1\r\na\r\n2\r\nbc\r\n3\r\ndef\r\n0\r\n\r\n"), &["POST / \"abcdef\""]),
+        case("a chunk in capitals", "RFC 9112, 7.1: HEXDIG in any case", chunked("A\r\n0123456789\r\n0\r\n\r\n"), &["POST / \"0123456789\""]),
+        case("a chunk in small letters", "RFC 9112, 7.1: HEXDIG in any case", chunked("a\r\n0123456789\r\n0\r\n\r\n"), &["POST / \"0123456789\""]),
+        case("a chunk with zeros before its size", "RFC 9112, 7.1: 1*HEXDIG", chunked("00a\r\n0123456789\r\n000\r\n\r\n"), &["POST / \"0123456789\""]),
+        case("a chunk whose size has sixteen digits", "RFC 9112, 7.1", chunked("0000000000000005\r\nhello\r\n0000000000000000\r\n\r\n"), &["POST / \"hello\""]),
+        case("chunks of line ends", "RFC 9112, 7.1: the data is anything", chunked("2\r\n\r\n\r\n5\r\n0\r\n\r\n\r\n0\r\n\r\n"), &["POST / \"\\r\\n0\\r\\n\\r\\n\""]),
+        case("a chunk that is a request", "RFC 9112, 7.1", chunked("23\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n\r\n0\r\n\r\n"), &["POST / \"GET /smuggled HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n\""]),
+        case("chunks and a request behind", "RFC 9112, 7.1", chunked(format!("5\r\nhello\r\n0\r\n\r\n{}", next("/own"))), &["POST / \"hello\"", "GET /own"]),
+        case("chunks and an empty line behind", "RFC 9112, 2.2", chunked("0\r\n\r\n\r\n"), &["POST /"]).with_empty_line(),
+        case("chunks and NUL behind", "HTTP Garden: OpenBSD httpd fell over", chunked("0\r\n\r\n\0"), &["POST /", "400 Head(BadMethod)"]),
+
+        // The size.
+        case("no size", "HTTP Garden: Go, hyper took it for 0", chunked("\r\n\r\n"), &["400 Malformed(Chunk(BadSize))"]),
+        case("no size between chunks", "HTTP Garden: Mongoose ended here", chunked("1\r\nZ\r\n\r\n\r\n"), &["400 Malformed(Chunk(BadSize))"]),
+        case("an empty line before the last chunk", "HTTP Garden: OpenLiteSpeed", chunked("1\r\nZ\r\n\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadSize))"]),
+        case("no size but an extension", "RFC 9112, 7.1", chunked(";a\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadSize))"]),
+        case("a size that is no number", "RFC 9112, 7.1", chunked("g\r\n"), &["400 Malformed(Chunk(BadSize))"]),
+        case("sizes that are no numbers", "HTTP Garden: Akamai passed them on", chunked("Z\r\nZZ\r\nZZZ\r\n\r\n"), &["400 Malformed(Chunk(BadSize))"]),
+        case("a size with 0x", "HTTP Garden: Pound, relayd, OpenLiteSpeed; CVE-2022-24761 (Waitress), CVE-2023-38697 (Falcon)", chunked("0x5\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
+        case("a size with 0X", "RFC 9112, 7.1", chunked("0X5\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
+        case("a size with plus", "HTTP Garden: libevent, relayd; CVE-2022-24761 (Waitress)", chunked("+5\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadSize))"]),
+        case("a size with minus", "HTTP Garden: libevent, relayd", chunked("-5\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadSize))"]),
+        case("a size of minus nothing", "HTTP Garden: Pound", chunked("-0x0\r\n\r\n"), &["400 Malformed(Chunk(BadSize))"]),
+        case("a size with underscore", "HTTP Garden: aiohttp, gunicorn, Tornado", chunked("5_0\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
+        case("0_2e", "HTTP Garden: H2O saw the last chunk, others 46 bytes", chunked(format!("0_2e\r\n\r\n{}0\r\n\r\n", next("/smuggled"))), &["400 Malformed(Chunk(BadExtension))"]),
+        case("a size and letters", "HTTP Garden: Apache Traffic Server", chunked("1these-bytes-never-get-validated\r\nZ\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
+        case("space before a size", "HTTP Garden: relayd, Pound", chunked(" 5\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadSize))"]),
+        case("tab before a size", "HTTP Garden: Pound", chunked("\t0\r\n\r\n"), &["400 Malformed(Chunk(BadSize))"]),
+        case("space behind a size", "RFC 9112, 7.1.1: BWS only before an extension", chunked("5 \r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
+        case("tab behind a size", "RFC 9112, 7.1", chunked("5\t\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
+        case("two sizes", "RFC 9112, 7.1", chunked("5 5\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
+        case("a size with a fraction", "RFC 9112, 7.1", chunked("5.0\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
+        case("a size and a comma", "RFC 9112, 7.1", chunked("5,5\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
+        case("a size in quotes", "RFC 9112, 7.1", chunked("\"5\"\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadSize))"]),
+        case("a size and NUL", "RFC 9112, 7.1", chunked("5\0\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
+        case("a size in full-width digits", "RFC 9112, 7.1", chunked("\u{ff15}\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadSize))"]),
+        case("a size in seventeen digits", "RUSTSEC-2021-0079 (hyper), CVE-2017-7657 (Jetty): no overflow", chunked("10000000000000005\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadSize))"]),
+        case("a size with seventeen digits, most of them zeros", "RFC 9112, 7.1: large sizes, but not without end", chunked("00000000000000005\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadSize))"]),
+        case("a size of 2^64 - 1", "RUSTSEC-2021-0079 (hyper)", chunked("ffffffffffffffff\r\nhello\r\n0\r\n\r\n"), &["400 Truncated"]).unfinished(),
+        case("a size of 2^63", "CVE-2013-2028 (nginx took it for negative)", chunked("8000000000000000\r\nhello\r\n0\r\n\r\n"), &["400 Truncated"]).unfinished(),
+        case("a size of 2^32 + 5", "CVE-2017-7657 (Jetty)", chunked("100000005\r\nhello\r\n0\r\n\r\n"), &["400 Truncated"]).unfinished(),
+        case("a size that is never over", "RFC 9112, 7.1", chunked("5".repeat(3000)), &["400 Malformed(Chunk(BadSize))"]),
+
+        // The end of the line before the data.
+        case("a size and LF", "HTTP Garden: nginx; CVE-2025-22871 (Go)", chunked("5\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadEnd))"]),
+        case("a size and CR", "RFC 9112, 2.2", chunked("5\rhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadEnd))"]),
+        case("a size and CR CR LF", "RFC 9112, 2.2", chunked("5\r\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadEnd))"]),
+        case("a size, CR and an extension", "HTTP Garden: Node.js ended here; Akamai, Google passed it on", chunked("5\r;ABCD\r\n34\r\nE\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadEnd))"]),
+        case("a size, CR LF, CR and an extension", "HTTP Garden: Akamai", chunked("2\r\r;a\r\n02\r\n41\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadEnd))"]),
+        case("the last size and LF", "HTTP Garden: nginx", chunked("0\n\r\n"), &["400 Malformed(Chunk(BadEnd))"]),
+
+        // Extensions: RFC 9112, 7.1.1.
+        case("an extension", "RFC 9112, 7.1.1: what is not known is ignored", chunked("5;a\r\nhello\r\n0\r\n\r\n"), &["POST / \"hello\""]),
+        case("an extension with a value", "RFC 9112, 7.1.1", chunked("5;a=b\r\nhello\r\n0;c=d\r\n\r\n"), &["POST / \"hello\""]),
+        case("extensions of every form", "RFC 9112, 7.1.1", chunked("5;a;b=c;d=\"e;\\\"f\" ; g\r\nhello\r\n0;z\r\n\r\n"), &["POST / \"hello\""]),
+        case("an extension with space around its equals", "RFC 9112, 7.1.1: BWS", chunked("5 ; a = b\r\nhello\r\n0\r\n\r\n"), &["POST / \"hello\""]),
+        case("an extension with size and CR LF in words", "RFC 9112, 7.1.1", chunked("5;a=\"0 CR LF\"\r\nhello\r\n0\r\n\r\n"), &["POST / \"hello\""]),
+        case("an extension with an empty quoted value", "RFC 9112, 7.1.1", chunked("5;a=\"\"\r\nhello\r\n0\r\n\r\n"), &["POST / \"hello\""]),
+        case("an extension with bytes beyond ASCII in quotes", "RFC 9110, 5.6.4: obs-text", chunked(b"5;a=\"\xe9\"\r\nhello\r\n0\r\n\r\n"), &["POST / \"hello\""]),
+        case("an extension that ends in LF", "CVE-2025-55315 (Kestrel); Funky chunks: TERM.EXT", chunked("5;a\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadEnd))"]),
+        case("an extension with LF and a chunk in it", "Funky chunks: TERM.EXT; CVE-2024-52304 (aiohttp)", chunked(format!("2;\nxx\r\n2f\r\n0\r\n\r\n{}\r\n0\r\n\r\n", next("/smuggled"))), &["400 Malformed(Chunk(BadEnd))"]),
+        case("an extension that ends in CR", "Funky chunks", chunked("5;a\rhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadEnd))"]),
+        case("an extension with CR", "CVE-2021-22960 (Node.js)", chunked("5;a\rb\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadEnd))"]),
+        case("an extension that is just a semicolon", "RFC 9112, 7.1.1", chunked("5;\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
+        case("an extension of two semicolons", "RFC 9112, 7.1.1", chunked("5;;a\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
+        case("an extension without a name", "RFC 9112, 7.1.1", chunked("5;=b\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
+        case("an extension without a value", "RFC 9112, 7.1.1", chunked("5;a=\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
+        case("an extension with an open quote", "CVE-2026-2332 (Jetty), CVE-2026-24880 (Tomcat): quotes that span lines", chunked("5;a=\"\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
+        case("an extension with a quoted line end", "CVE-2026-2332 (Jetty), CVE-2026-33870 (Netty)", chunked("5;a=\"\r\nhello\r\n0\r\n\r\n\"\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
+        case("an extension with a quoted LF", "Funky chunks", chunked("5;a=\"\n\"\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadEnd))"]),
+        case("an extension with an escaped CR", "RFC 9110, 5.6.4", chunked("5;a=\"\\\r\n\"\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
+        case("an extension with words", "RFC 9112, 7.1.1", chunked("5;a=b c\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
+        case("an extension with words behind quotes", "RFC 9112, 7.1.1", chunked("5;a=\"b\"c\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
+        case("an extension with space behind it", "RFC 9112, 7.1.1", chunked("5;a \r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
+        case("an extension with NUL", "CVE-2022-24761 (Waitress dropped them unread)", chunked("5;\0a\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
+        case("an extension with a control byte", "CVE-2022-24761 (Waitress)", chunked("5;\x01\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
+        case("an extension with a byte beyond ASCII", "RFC 9112, 7.1.1: a token", chunked(b"5;a=\xe9\r\nhello\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadExtension))"]),
+        case("an extension as long as is allowed", "RFC 9112, 7.1.1: limit them", chunked(format!("5;{}\r\nhello\r\n0\r\n\r\n", "a".repeat(252))), &["POST / \"hello\""]),
+        case("an extension that is too long", "CVE-2024-22019 (Node.js), CVE-2023-39326 (Go), CVE-2024-21647 (Puma)", chunked(format!("5;{}\r\nhello\r\n0\r\n\r\n", "a".repeat(300))), &["400 Malformed(Chunk(TooLong))"]),
+        case("an extension that is never over", "CVE-2024-22019 (Node.js)", chunked(format!("5;{}", "a".repeat(5000))), &["400 Malformed(Chunk(TooLong))"]),
+        case("many short extensions", "CVE-2023-39326 (Go): more framing than data", chunked("1;aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\nx\r\n".repeat(50) + "0\r\n\r\n"), &["400 Malformed(Chunk(TooLong))"]),
+
+        // What stands behind the data.
+        case("nothing behind the data", "CVE-2025-43859 (h11 took any two bytes)", chunked("5\r\nhello0\r\n\r\n"), &["400 Malformed(Chunk(BadEnd))"]),
+        case("two bytes behind the data", "CVE-2025-43859 (h11 took any two bytes); Funky chunks: spill", chunked("5\r\nhelloXX0\r\n\r\n"), &["400 Malformed(Chunk(BadEnd))"]),
+        case("one byte too many", "RFC 9112, 7.1; Funky chunks: spill", chunked("5\r\nhelloX\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadEnd))"]),
+        case("one byte too few", "RFC 9112, 7.1; Funky chunks: spill", chunked("5\r\nhell\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadEnd))"]),
+        case("LF behind the data", "HTTP Garden: HAProxy; Funky chunks: one-byte terminator", chunked("5\r\nhello\n0\r\n\r\n"), &["400 Malformed(Chunk(BadEnd))"]),
+        case("CR behind the data", "RFC 9112, 2.2", chunked("5\r\nhello\r0\r\n\r\n"), &["400 Malformed(Chunk(BadEnd))"]),
+        case("CR CR LF behind the data", "RFC 9112, 2.2", chunked("5\r\nhello\r\r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadEnd))"]),
+        case("LF CR behind the data", "RFC 9112, 2.2", chunked("5\r\nhello\n\r0\r\n\r\n"), &["400 Malformed(Chunk(BadEnd))"]),
+        case("space behind the data", "RFC 9112, 7.1", chunked("5\r\nhello \r\n0\r\n\r\n"), &["400 Malformed(Chunk(BadEnd))"]),
+
+        // The last chunk and the trailers: parsed by the grammar of fields, and kept apart from the head (RFC 9110, 6.5).
+        case("a trailer", "RFC 9112, 7.1.2", chunked("5\r\nhello\r\n0\r\nX: 1\r\n\r\n"), &["POST / \"hello[x: 1]\""]),
+        case("trailers that would frame", "RFC 9110, 6.5.1: left out", chunked("0\r\nA: b\r\nContent-Length: 9\r\nTransfer-Encoding: x\r\nHost: c\r\n\r\n"), &["POST / \"[a: b]\""]),
+        case("a trailer that looks like a request", "CVE-2023-40175 (Puma ended before it); HTTP Garden: Puma", chunked("0\r\nX:POST / HTTP/1.1\r\n\r\n"), &["POST / \"[x: POST / HTTP/1.1]\""]),
+        case("a request behind trailers", "CVE-2025-53643 (aiohttp left trailers unread)", chunked(format!("0\r\nA: b\r\n\r\n{}", next("/own"))), &["POST / \"[a: b]\"", "GET /own"]),
+        case("a request in place of trailers", "CVE-2023-40175 (Puma)", chunked("0\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"), &["400 Malformed(Trailers(SpaceBeforeColon))"]),
+        case("space before the colon of a trailer", "RFC 9112, 5.1", chunked("0\r\nA : b\r\n\r\n"), &["400 Malformed(Trailers(SpaceBeforeColon))"]),
+        case("a folded trailer", "RFC 9112, 5.2", chunked("0\r\nA: b\r\n c\r\n\r\n"), &["400 Malformed(Trailers(ObsFold))"]),
+        case("a trailer without a name", "CVE-2023-45648 (Tomcat)", chunked("0\r\n: b\r\n\r\n"), &["400 Malformed(Trailers(BadName))"]),
+        case("a trailer without a colon", "CVE-2023-45648 (Tomcat)", chunked("0\r\nabc\r\n\r\n"), &["400 Malformed(Trailers(BadName))"]),
+        case("a trailer with a control byte", "CVE-2023-45648 (Tomcat)", chunked("0\r\nA: \x01\r\n\r\n"), &["400 Malformed(Trailers(BadValue))"]),
+        case("a trailer with LF", "RFC 9112, 2.2", chunked("0\r\nA: b\n\r\n"), &["400 Malformed(Trailers(BareLf))"]),
+        case("trailers that end in LF", "RFC 9112, 2.2", chunked("0\r\n\n"), &["400 Malformed(Trailers(BareLf))"]),
+        case("trailers that end in CR", "CVE-2025-23167 (Node.js)", chunked(format!("0\r\n\r{}", next("/smuggled"))), &["400 Malformed(Trailers(BareCr))"]),
+        case("too many trailers", "CVE-2023-46589 (Tomcat)", chunked(format!("0\r\n{}\r\n", "A:\r\n".repeat(40))), &["400 Malformed(Trailers(TooManyFields))"]),
+        case("a trailer that is too long", "CVE-2023-46589 (Tomcat)", chunked(format!("0\r\nA: {}\r\n\r\n", "b".repeat(400))), &["400 Malformed(Trailers(HeadTooLarge))"]),
+        case("two bytes in place of trailers", "CVE-2023-40175 (Puma)", chunked("0\r\nXX"), &["400 Truncated"]).unfinished(),
+
+        // Where it ends too early, and where it is too large.
+        case("chunks without a last one", "RFC 9112, 8", chunked("5\r\nhello\r\n"), &["400 Truncated"]).unfinished(),
+        case("chunks that end within data", "RFC 9112, 8", chunked("5\r\nhel"), &["400 Truncated"]).unfinished(),
+        case("chunks that end before the trailers do", "RFC 9112, 8", chunked("0\r\n"), &["400 Truncated"]).unfinished(),
+        case("chunks that end within a size", "RFC 9112, 8", chunked("5"), &["400 Truncated"]).unfinished(),
+        case("chunks that do not come", "RFC 9112, 8", chunked(""), &["400 Truncated"]).unfinished(),
+        case("a chunk beyond what a body may have", "RFC 9110, 15.5.14", chunked(format!("3e9\r\n{}\r\n0\r\n\r\n", "x".repeat(1001))), &["400 TooLarge"]),
+        case("chunks beyond what a body may have", "RFC 9110, 15.5.14", chunked("5\r\nhello\r\n".repeat(201) + "0\r\n\r\n"), &["400 TooLarge"]),
+        case("twenty chunks of a byte", "RFC 9112, 7.1", chunked("1\r\n0\r\n".repeat(20) + "0\r\n\r\n"), &["POST / \"00000000000000000000\""]),
+
+        // A handler that does not read it: what it left is found and dropped, or the connection ends.
+        case("chunks that nobody reads", "RFC 9112, 9.3", "POST /ignore HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", &["POST /ignore"]),
+        case("broken chunks that nobody reads", "CVE-2022-22720 (Apache went on)", "POST /ignore HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n\r\n", &["POST /ignore"]).closes(),
+        case("chunks that nobody reads with LF", "CVE-2025-55315 (Kestrel)", "POST /ignore HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5;\nhello\r\n0\r\n\r\n", &["POST /ignore"]).closes(),
+        case("more chunks than are read for nobody", "RUSTSEC-2020-0093 (async-h1 left them for the next request)", format!("POST /ignore HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n{}0\r\n\r\n", "32\r\nGET /never HTTP/1.1\r\nHost: a\r\nX: 1234567890123456\r\n".repeat(20)), &["POST /ignore"]).closes(),
+
+        // What looks like a last chunk where there are no chunks.
+        case("chunks without the field", "RFC 9112, 6.1; what is called TE.0", post("X: 1", "0\r\n\r\n"), &["POST / [1]", "400 Head(BadMethod)"]),
+    ]
+}
