@@ -6,7 +6,7 @@ mod support;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use support::*;
@@ -108,11 +108,14 @@ fn resident_kib(name: &str) -> u64 {
     number.unwrap().parse().unwrap()
 }
 
+/// One test after the other, as each looks at the memory of the process, in which its frames are too.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Runs an attack, with a client that asks every few milliseconds and must not wait for long.
 fn attack<F: Future<Output = ()>>(server: Server, attack: impl FnOnce(SocketAddr, Server) -> F) {
-    // One after the other, as each looks at the memory of the process.
-    static ALONE: Mutex<()> = Mutex::new(());
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let application = service_fn(async |request: Request<Body>| match request.uri().path() {
         "/never" => std::future::pending().await,
         "/large" => Response::new(Body::from(&LARGE[..])),
@@ -191,6 +194,7 @@ fn odd(count: u32) -> impl Iterator<Item = u32> {
 
 #[test]
 fn rapid_reset() {
+    let _alone = alone();
     let take_back = |stream| {
         [
             get(stream, "/never"),
@@ -211,6 +215,7 @@ fn rapid_reset() {
 /// CVE-2025-8671: the client does what makes the server reset the stream; here a window that overflows.
 #[test]
 fn made_you_reset() {
+    let _alone = alone();
     let overflow = |stream| frame(WINDOW_UPDATE, 0, stream, &0x7fff_ffff_u32.to_be_bytes());
     let frames = odd(20_000).map(|stream| [get(stream, "/never"), overflow(stream)].concat());
     flood(
@@ -223,6 +228,7 @@ fn made_you_reset() {
 
 #[test]
 fn continuation_flood() {
+    let _alone = alone();
     let mut frames = vec![frame(HEADERS, END_STREAM, 1, &block(0x82, "/"))];
     frames.extend(vec![frame(CONTINUATION, 0, 1, b"\x00\x01a\x01b"); 50_000]);
     flood(
@@ -235,6 +241,7 @@ fn continuation_flood() {
 
 #[test]
 fn floods_of_control_frames() {
+    let _alone = alone();
     for (kind, flags, stream, payload) in [
         (PING, 0, 0, &[0; 8][..]),
         (PING, 1, 0, &[0; 8]),
@@ -256,6 +263,7 @@ fn floods_of_control_frames() {
 /// The answers are not read either.
 #[test]
 fn ping_flood_of_the_deaf() {
+    let _alone = alone();
     attack(short(), async |address, server| {
         let stream = open(address, &[]).await;
         let frames = frame(PING, 0, 0, &[0; 8]).repeat(100_000);
@@ -268,6 +276,7 @@ fn ping_flood_of_the_deaf() {
 
 #[test]
 fn floods_of_data_frames_with_next_to_nothing() {
+    let _alone = alone();
     use Http2Error::{TooManyFrames, TooManySmallFrames};
     for (path, payload) in [("/never", &b""[..]), ("/read", b""), ("/never", b"x")] {
         let mut frames = vec![post(1, path)];
@@ -280,6 +289,7 @@ fn floods_of_data_frames_with_next_to_nothing() {
 /// A field of 4 KiB that is put into the table once and then named ten thousand times, by a byte each.
 #[test]
 fn header_bomb() {
+    let _alone = alone();
     let mut bomb = block(0x82, "/");
     bomb.extend(b"\x40\x01x\x7f\xc1\x1e"); // incremental indexing; a value of 127 + 65 + 30 * 128 bytes
     bomb.extend(vec![b'y'; 4032]);
@@ -296,6 +306,7 @@ fn header_bomb() {
 /// Bodies that nobody reads, up to what the windows allow and then beyond.
 #[test]
 fn bodies_beyond_the_windows() {
+    let _alone = alone();
     let mut frames: Vec<_> = odd(100).map(|stream| post(stream, "/never")).collect();
     for _ in 0..20 {
         frames.extend(odd(100).map(|stream| frame(DATA, 0, stream, &[0; 16_000])));
@@ -310,6 +321,7 @@ fn bodies_beyond_the_windows() {
 
 #[test]
 fn frames_that_are_none() {
+    let _alone = alone();
     let frames = vec![frame(DATA, 0, 0, b"to nobody")];
     flood(
         Server::new(),
@@ -337,6 +349,7 @@ async fn until_closed(server: &Server) {
 /// The windows of the streams are closed and stay so: neither long answers nor short ones are taken.
 #[test]
 fn windows_that_never_open() {
+    let _alone = alone();
     let closed = [0, 4, 0, 0, 0, 0];
     for (path, timed_out) in [("/large", 100), ("/", 1)] {
         attack(short(), async |address, server| {
@@ -353,6 +366,7 @@ fn windows_that_never_open() {
 /// What the windows let through is not read from the socket.
 #[test]
 fn answers_that_are_not_read() {
+    let _alone = alone();
     let wide = [0, 4, 0x7f, 0xff, 0xff, 0xff];
     attack(short(), async |address, server| {
         let stream = open(address, &wide).await;
@@ -368,6 +382,7 @@ fn answers_that_are_not_read() {
 /// Connections that say the least that they must, or less, and then nothing.
 #[test]
 fn idle_flood() {
+    let _alone = alone();
     let headers = [PREFACE, &frame(SETTINGS, 0, 0, &[]), &get(1, "/")[..15]].concat();
     for (said, timed_out) in [
         ([PREFACE, &frame(SETTINGS, 0, 0, &[])].concat(), 0),
@@ -393,6 +408,7 @@ fn idle_flood() {
 /// Pings do not make an idle connection a busy one.
 #[test]
 fn pings_are_no_sign_of_life() {
+    let _alone = alone();
     attack(short(), async |address, server| {
         let stream = open(address, &[]).await;
         let ping = frame(PING, 0, 0, &[0; 8]);
@@ -408,6 +424,7 @@ fn pings_are_no_sign_of_life() {
 /// More streams than there may be: those beyond are refused, and the connection goes on.
 #[test]
 fn too_many_streams() {
+    let _alone = alone();
     let mut limits = Limits::default();
     limits.http2.streams = 10;
     attack(Server::new().limits(limits), async |address, _| {
