@@ -1,34 +1,32 @@
-//! The date as HTTP writes it, rendered once a second on each thread.
+//! The date as HTTP writes it; a response's field of it is rendered once a second on each thread.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::time::SystemTime;
 
 use thrum_parse::http::value::HttpDate;
 use thrum_rt::time::coarse_unix_time;
 
-/// Bytes of a date: `Sun, 06 Nov 1994 08:49:37 GMT`.
-pub(crate) const LENGTH: usize = 29;
+/// The second that the line is of, and the line.
+type Rendered = (u64, [u8; 37]);
 
-struct Rendered {
-    second: u64,
-    text: [u8; LENGTH],
-}
+const NEVER: Rendered = (0, *b"date: Sun, 06 Nov 1994 08:49:37 GMT\r\n");
 
 thread_local! {
-    static RENDERED: RefCell<Rendered> = const { RefCell::new(Rendered { second: 0, text: [b' '; LENGTH] }) };
+    static RENDERED: Cell<Rendered> = const { Cell::new(NEVER) };
 }
 
-/// Calls `f` with the present date.
-pub(crate) fn with_date<R>(f: impl FnOnce(&[u8; LENGTH]) -> R) -> R {
+/// The field line of the present date.
+pub(crate) fn date_line() -> [u8; 37] {
     let second = coarse_unix_time().as_secs();
-    RENDERED.with_borrow_mut(|rendered| {
-        if rendered.second != second {
-            let date = HttpDate::clamped(i64::try_from(second).unwrap_or(i64::MAX));
-            rendered.text = date.to_imf_fixdate();
-            rendered.second = second;
-        }
-        f(&rendered.text)
-    })
+    let (rendered, line) = RENDERED.get();
+    if rendered == second {
+        return line;
+    }
+    let date = HttpDate::clamped(i64::try_from(second).unwrap_or(i64::MAX));
+    let mut line = NEVER.1;
+    line["date: ".len()..][..29].copy_from_slice(&date.to_imf_fixdate());
+    RENDERED.set((second, line));
+    line
 }
 
 /// A time as HTTP writes it (IMF-fixdate, RFC 9110 section 5.6.7), in whole seconds. It can tell the years 0 to 9999;
@@ -52,11 +50,14 @@ mod tests {
 
     #[test]
     fn the_date_is_the_present() {
-        let now = with_date(|date| String::from_utf8(date.to_vec()).unwrap());
-        let parsed = HttpDate::parse(now.as_bytes()).unwrap();
+        let line = date_line();
+        let now = line
+            .strip_prefix(b"date: ")
+            .and_then(|line| line.strip_suffix(b"\r\n"));
+        let parsed = HttpDate::parse(now.unwrap()).unwrap();
         let age = SystemTime::now()
             .duration_since(parsed.to_system_time())
             .unwrap();
-        assert!(age < Duration::from_secs(3), "{now}");
+        assert!(age < Duration::from_secs(3), "{parsed}");
     }
 }
