@@ -18,6 +18,7 @@
 //! |---|---|
 //! | `server` | [`Server`]: accepting, counting, ending; limits; [`Application`]; what a handler can ask for |
 //! | `h1`, `h2` | one connection that speaks HTTP/1.1, or HTTP/2 |
+//! | [`client`] | [`Client`], [`get`]: requests, the connections that are kept for them |
 //! | `body` | [`Body`], of requests and responses |
 //! | `router` | methods and paths to handlers; plain functions as handlers (feature `router`) |
 //! | `middleware` | layers: limits, auth, and those of tower-http (feature `middleware`) |
@@ -29,6 +30,7 @@
 #![forbid(unsafe_code)]
 
 mod body;
+pub mod client;
 mod h1;
 mod h2;
 #[cfg(feature = "middleware")]
@@ -50,9 +52,11 @@ pub use http::{
 };
 
 pub use body::{Body, BodyError, BodySender};
+pub use client::{Client, get};
 pub use h1::http_date;
+pub use h2::Http2Error;
 pub use server::{
-    Application, ConnectionInfo, Drained, Exchange, Limits, Observer, Reject, Server, ServiceFn,
-    Stats, Timeouts, connection, early_hints, serve, service_fn,
+    Application, ConnectionInfo, Drained, Exchange, Http2Limits, Limits, Observer, Reject, Server,
+    ServiceFn, Stats, Timeouts, connection, early_hints, serve, service_fn,
 };
-pub use wire::Listener;
+pub use wire::{Connection, Listener};

@@ -78,8 +78,15 @@ impl<B> Upgradable for http::Response<B> {
     }
 }
 
+impl Upgradable for crate::client::Response {
+    fn extensions_mut(&mut self) -> &mut http::Extensions {
+        self.extensions_mut()
+    }
+}
+
 mod sealed {
     pub trait Sealed {}
+    impl Sealed for crate::client::Response {}
     impl<B> Sealed for http::Request<B> {}
     impl<B> Sealed for http::Response<B> {}
 }

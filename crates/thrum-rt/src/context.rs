@@ -64,6 +64,15 @@ pub(crate) fn try_scheduler() -> Option<Arc<Scheduler>> {
     scheduler.ok().flatten()
 }
 
+/// The number of this thread's runtime, if it is in one.
+pub(crate) fn try_number() -> Option<u32> {
+    let number = CONTEXT.try_with(|context| {
+        let context = context.borrow();
+        context.as_ref().map(|context| context.scheduler().number)
+    });
+    number.ok().flatten()
+}
+
 /// The scheduler of this thread's runtime.
 ///
 /// # Panics

@@ -89,7 +89,7 @@ pub use metrics::{Metrics, metrics};
 pub use reactor::{Io, UnknownIo};
 #[doc(hidden)]
 pub use runtime::run_main;
-pub use runtime::{Builder, Runtime, block_on};
+pub use runtime::{Builder, Runtime, RuntimeId, block_on, runtime_id};
 pub use scheduler::Hog;
 pub use scope::{Scope, ScopedTask, scope, try_scope};
 pub use shutdown::Shutdown;

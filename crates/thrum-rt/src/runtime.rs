@@ -59,6 +59,25 @@ pub fn run_main<F: Future>(future: F) -> F::Output {
     }
 }
 
+/// Which of the program's runtimes this thread runs in; `None` outside of any.
+///
+/// A socket waits in the runtime that it was made in. What keeps sockets for later, such as a pool of connections, keeps
+/// them apart by this.
+///
+/// ```
+/// assert_eq!(thrum_rt::runtime_id(), None);
+/// let (one, two) = (|| thrum_rt::block_on(async { thrum_rt::runtime_id() }), thrum_rt::runtime_id);
+/// assert_ne!(one(), two());
+/// assert_ne!(one(), one());
+/// ```
+pub fn runtime_id() -> Option<RuntimeId> {
+    context::try_number().map(RuntimeId)
+}
+
+/// A runtime of this program. See [`runtime_id`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RuntimeId(u32);
+
 /// Workers, reactors, a watchdog. It ends when it is dropped.
 pub struct Runtime {
     scheduler: Arc<Scheduler>,

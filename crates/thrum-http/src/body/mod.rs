@@ -1,6 +1,7 @@
 //! The body of a request or a response.
 
 pub(crate) mod incoming;
+mod next;
 mod stream;
 
 use std::any::Any;
@@ -17,8 +18,10 @@ use pin_project_lite::pin_project;
 use thiserror::Error;
 
 pub(crate) use self::incoming::Incoming;
+pub(crate) use self::next::{Next, poll_frame};
 pub use self::stream::BodySender;
 use crate::Reject;
+use crate::h2::Upload;
 
 /// A body: nothing, bytes, part of a file, what a client is sending, or any [`http_body::Body`].
 ///
@@ -42,6 +45,8 @@ pub(crate) enum Kind {
     Bytes(Bytes),
     File(FilePart),
     Incoming(Incoming),
+    /// What a client is sending over HTTP/2.
+    Http2(Box<Upload>),
     Stream(Pin<Box<dyn HttpBody<Data = Bytes, Error = BodyError> + Send>>),
 }
 
@@ -87,10 +92,32 @@ impl Body {
         })
     }
 
+    pub(crate) fn upload(upload: Upload) -> Self {
+        Self {
+            kind: Kind::Http2(Box::new(upload)),
+        }
+    }
+
     pub(crate) fn incoming(incoming: Incoming) -> Self {
         Self {
             kind: Kind::Incoming(incoming),
         }
+    }
+
+    /// Whether it can be had more than once.
+    pub(crate) fn is_in_memory(&self) -> bool {
+        matches!(self.kind, Kind::Empty | Kind::Bytes(_) | Kind::File(_))
+    }
+
+    /// The same again, if it can be had more than once.
+    pub(crate) fn try_clone(&self) -> Option<Self> {
+        let kind = match &self.kind {
+            Kind::Empty => Kind::Empty,
+            Kind::Bytes(bytes) => Kind::Bytes(bytes.clone()),
+            Kind::File(part) => Kind::File(part.clone()),
+            Kind::Incoming(_) | Kind::Http2(_) | Kind::Stream(_) => return None,
+        };
+        Some(Self { kind })
     }
 
     /// How many bytes it has, if that is known. For a file: how many are to be sent.
@@ -100,6 +127,7 @@ impl Body {
             Kind::Bytes(bytes) => Some(bytes.len() as u64),
             Kind::File(part) => Some(part.length),
             Kind::Incoming(incoming) => incoming.size(),
+            Kind::Http2(upload) => upload.size(),
             Kind::Stream(stream) => stream.size_hint().exact(),
         }
     }
@@ -166,6 +194,7 @@ impl HttpBody for Body {
                 Poll::Ready(part.read().transpose().map(|read| read.map(Frame::data)))
             }
             Kind::Incoming(incoming) => incoming.poll_frame(cx),
+            Kind::Http2(upload) => upload.poll_frame(cx),
             Kind::Stream(stream) => stream.as_mut().poll_frame(cx),
         }
     }
@@ -175,7 +204,7 @@ impl HttpBody for Body {
             Kind::Empty => true,
             Kind::Bytes(bytes) => bytes.is_empty(),
             Kind::File(part) => part.length == 0,
-            Kind::Incoming(_) => false, // trailers may follow
+            Kind::Incoming(_) | Kind::Http2(_) => false, // trailers may follow
             Kind::Stream(stream) => stream.is_end_stream(),
         }
     }

@@ -1,32 +1,60 @@
 //! The date as HTTP writes it; a response's field of it is rendered once a second on each thread.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::time::SystemTime;
 
+use http::HeaderValue;
 use thrum_parse::http::value::HttpDate;
 use thrum_rt::time::coarse_unix_time;
 
-/// The second that the line is of, and the line.
-type Rendered = (u64, [u8; 37]);
+const NAME: &str = "date: ";
 
-const NEVER: Rendered = (0, *b"date: Sun, 06 Nov 1994 08:49:37 GMT\r\n");
+/// A date and its field line: `date: Sun, 06 Nov 1994 08:49:37 GMT`.
+const LENGTH: usize = 29;
+const LINE_LENGTH: usize = NAME.len() + LENGTH + 2;
+
+struct Rendered {
+    second: u64,
+    line: [u8; LINE_LENGTH],
+    /// The date alone, once it was asked for.
+    value: Option<HeaderValue>,
+}
 
 thread_local! {
-    static RENDERED: Cell<Rendered> = const { Cell::new(NEVER) };
+    static RENDERED: RefCell<Rendered> = const { RefCell::new(Rendered {
+        second: 0,
+        line: *b"date: Thu, 01 Jan 1970 00:00:00 GMT\r\n",
+        value: None,
+    }) };
 }
 
 /// The field line of the present date.
-pub(crate) fn date_line() -> [u8; 37] {
+pub(crate) fn date_line() -> [u8; LINE_LENGTH] {
+    with_rendered(|rendered| rendered.line)
+}
+
+/// The present date as a field's value.
+pub(crate) fn date_value() -> Option<HeaderValue> {
+    with_rendered(|rendered| {
+        if rendered.value.is_none() {
+            let date = &rendered.line[NAME.len()..][..LENGTH];
+            rendered.value = HeaderValue::from_bytes(date).ok();
+        }
+        rendered.value.clone()
+    })
+}
+
+fn with_rendered<R>(f: impl FnOnce(&mut Rendered) -> R) -> R {
     let second = coarse_unix_time().as_secs();
-    let (rendered, line) = RENDERED.get();
-    if rendered == second {
-        return line;
-    }
-    let date = HttpDate::clamped(i64::try_from(second).unwrap_or(i64::MAX));
-    let mut line = NEVER.1;
-    line["date: ".len()..][..29].copy_from_slice(&date.to_imf_fixdate());
-    RENDERED.set((second, line));
-    line
+    RENDERED.with_borrow_mut(|rendered| {
+        if rendered.second != second {
+            let date = HttpDate::clamped(i64::try_from(second).unwrap_or(i64::MAX));
+            rendered.line[NAME.len()..][..LENGTH].copy_from_slice(&date.to_imf_fixdate());
+            rendered.second = second;
+            rendered.value = None;
+        }
+        f(rendered)
+    })
 }
 
 /// A time as HTTP writes it (IMF-fixdate, RFC 9110 section 5.6.7), in whole seconds. It can tell the years 0 to 9999;

@@ -14,11 +14,13 @@ use thrum_rt::sync::oneshot;
 use super::buffer::keep_head;
 use super::connection::{Active, Ended};
 use super::encode::{self, Ending, Head};
-use super::handler::{Handled, Hints, Pending, drive, poll_call};
+use super::handler::{Hints, Pending, drive};
 use super::request::{Framing, Terms, receive};
 use super::upload::Upload;
 use crate::body::{Kind, incoming};
-use crate::server::{Asked, Context as Served, Counters, Exchange};
+use crate::server::{
+    Asked, Context as Served, Counters, Exchange, Handled, internal_error, poll_call,
+};
 use crate::upgrade::{self, Upgraded};
 use crate::{Application, Body, Reject};
 
@@ -163,6 +165,9 @@ impl<A: Application> Active<'_, A> {
         };
         drive(transport, current, &mut upload, Hints::new(version), poll).await?;
         future.set(None);
+        if upload.as_ref().is_some_and(|upload| upload.is_too_large()) {
+            handled = handled.map(unless_well);
+        }
         let (mut error, mut failed) = (None, false);
         let response = match &mut handled {
             // An interim status is no answer: the client would take the next response for this one.
@@ -175,7 +180,8 @@ impl<A: Application> Active<'_, A> {
             }
             other => {
                 failed = true;
-                error.insert(self.internal_error(other))
+                let counters = self.transport.line.open.counters();
+                error.insert(internal_error(counters, other.as_ref()))
             }
         };
 
@@ -246,30 +252,6 @@ impl<A: Application> Active<'_, A> {
         })
     }
 
-    /// What the client is told when its handler has no response.
-    #[cold]
-    fn internal_error(&self, handled: &Option<Handled>) -> Response<Body> {
-        let counters = self.transport.line.open.counters();
-        match handled {
-            Some(Handled::Failed(error)) => {
-                Counters::count(&counters.errors);
-                tracing::error!(error, "a handler failed");
-            }
-            Some(Handled::Response(response)) => {
-                Counters::count(&counters.errors);
-                let status = response.status().as_u16();
-                tracing::error!(status, "a handler answered with an interim status");
-            }
-            _ => {
-                Counters::count(&counters.panics);
-                tracing::error!("a handler panicked");
-            }
-        }
-        let mut response = Response::new(Body::from("500 Internal Server Error\n"));
-        *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
-        response
-    }
-
     /// Says why a request is refused, and ends the connection.
     pub(super) async fn refuse(&mut self, reject: Reject, bytes: &Bytes) -> io::Result<Ended> {
         self.transport.line.open.counters().reject(reject);
@@ -315,6 +297,25 @@ impl<A: Application> Active<'_, A> {
         flushed?;
         self.transport.linger().await;
         Ok(Ended::Closed)
+    }
+}
+
+/// What becomes of an answer to a body that was larger than the limit: 413, unless the handler has answered well all the same.
+fn unless_well(handled: Handled) -> Handled {
+    match handled {
+        Handled::Response(response)
+            if !response.status().is_client_error() && !response.status().is_server_error() =>
+        {
+            Handled::Response(response)
+        }
+        Handled::Response(_) | Handled::Failed(_) => {
+            let reject = Reject::BodyTooLarge;
+            let text = format!("{}\n{reject}\n", reject.status());
+            let mut response = Response::new(Body::from(text));
+            *response.status_mut() = reject.status();
+            Handled::Response(response)
+        }
+        Handled::Panicked => Handled::Panicked,
     }
 }
 

@@ -12,7 +12,7 @@
 //! | `transport`, `buffer` | the wire with its deadlines; buffers that idle connections do not hold |
 
 mod buffer;
-mod chunked;
+pub(crate) mod chunked;
 mod connection;
 mod date;
 mod encode;
@@ -24,5 +24,7 @@ mod send;
 mod transport;
 mod upload;
 
+pub(crate) use self::buffer::{Input, Output, keep_head};
 pub(crate) use self::connection::serve;
+pub(crate) use self::date::date_value;
 pub use self::date::http_date;

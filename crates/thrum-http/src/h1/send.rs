@@ -2,21 +2,16 @@
 
 use std::future::poll_fn;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
 use std::task::{Context, Poll};
-
-use bytes::Bytes;
-use http_body::{Body as HttpBody, Frame};
 
 use super::chunked;
 use super::connection::Active;
 use super::encode::Ending;
 use super::handler::{Hints, Pending, drive};
 use super::transport::Transport;
-use crate::body::{FilePart, Kind};
+use crate::body::{FilePart, Kind, Next, poll_frame};
 use crate::server::Counters;
-use crate::{Application, Body, BodyError};
+use crate::{Application, Body};
 
 /// A body up to this length is copied behind its head, so that one plain write takes both.
 const COPY_UP_TO: usize = 16 * 1024;
@@ -56,7 +51,7 @@ impl<A: Application> Active<'_, A> {
                 Ok(true)
             }
             Kind::File(part) => self.send_file(part, sent).await,
-            kind @ (Kind::Incoming(_) | Kind::Stream(_)) => {
+            kind @ (Kind::Incoming(_) | Kind::Http2(_) | Kind::Stream(_)) => {
                 let mut body = Body { kind };
                 // Mostly it is one piece that is there at once.
                 let first =
@@ -172,24 +167,5 @@ impl<A: Application> Active<'_, A> {
             chunked::encode_end(self.transport.output.buffer(), trailing.as_ref());
         }
         Ok(!matches!(ending, Ending::Length(_)) || left == 0)
-    }
-}
-
-/// What a body has next.
-enum Next {
-    Frame(Frame<Bytes>),
-    End,
-    Failed(BodyError),
-    Panicked,
-}
-
-/// Polls a body. A panic goes no further.
-fn poll_frame(body: &mut Body, cx: &mut Context<'_>) -> Poll<Next> {
-    match catch_unwind(AssertUnwindSafe(|| Pin::new(body).poll_frame(cx))) {
-        Ok(Poll::Pending) => Poll::Pending,
-        Ok(Poll::Ready(None)) => Poll::Ready(Next::End),
-        Ok(Poll::Ready(Some(Ok(frame)))) => Poll::Ready(Next::Frame(frame)),
-        Ok(Poll::Ready(Some(Err(error)))) => Poll::Ready(Next::Failed(error)),
-        Err(_) => Poll::Ready(Next::Panicked),
     }
 }

@@ -15,11 +15,8 @@ use super::Open;
 use crate::wire::Wire;
 
 thread_local! {
-    static CURRENT: RefCell<Place> = const { RefCell::new(None) };
+    static CURRENT: RefCell<Option<Exchanging>> = const { RefCell::new(None) };
 }
-
-/// Boxed, as it is put in place and back again for each request.
-type Place = Option<Box<Exchanging>>;
 
 /// What is known of the connection, and what the handler has said besides its response.
 #[derive(Debug)]
@@ -92,14 +89,14 @@ pub fn early_hints(fields: HeaderMap) -> bool {
 }
 
 /// An exchange's place: in the thread while the application is polled, and here otherwise.
-pub(crate) struct Current(Place);
+pub(crate) struct Current(Option<Exchanging>);
 
 impl Current {
     pub(crate) fn new(connection: ConnectionInfo) -> Self {
-        Self(Some(Box::new(Exchanging {
+        Self(Some(Exchanging {
             connection,
             hints: Vec::new(),
-        })))
+        }))
     }
 
     /// Calls into the application.

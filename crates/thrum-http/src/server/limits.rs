@@ -25,6 +25,8 @@ pub struct Limits {
     pub requests: Option<u64>,
     /// Connections open at once. Default: 100,000. Beyond it: 503 and closed.
     pub connections: usize,
+    /// What is only of HTTP/2.
+    pub http2: Http2Limits,
 }
 
 impl Default for Limits {
@@ -39,6 +41,7 @@ impl Default for Limits {
             drain_bytes: 64 * 1024,
             requests: None,
             connections: 100_000,
+            http2: Http2Limits::default(),
         }
     }
 }
@@ -49,6 +52,55 @@ impl Limits {
             head_bytes: self.head_bytes,
             fields: self.fields,
             target_bytes: self.target_bytes,
+        }
+    }
+}
+
+/// Sizes and counts of one HTTP/2 connection, besides those of [`Limits`]. Who goes beyond a count of frames is told
+/// `ENHANCE_YOUR_CALM` and loses the connection; [`Stats::rejects`](crate::Stats::rejects) has it as an
+/// [`Http2Error`](crate::Http2Error).
+///
+/// With the defaults, a connection holds at most 1 MiB of bodies that no handler has read, 80 KiB of output, and for each of
+/// its 128 streams 64 KiB of the response, 64 KiB of a file that is being sent, and 16 KiB of the request's head: 19 MiB in
+/// all, of which an honest client uses next to nothing. What handlers hold themselves comes on top.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Http2Limits {
+    /// Requests at once. Default: 128. Beyond it: the stream is refused, which the client may repeat.
+    pub streams: u32,
+    /// Bytes of one request body that the client may send before the handler reads. Default: 256 KiB. At most 2 GiB - 1.
+    pub stream_window_bytes: u32,
+    /// The same for all request bodies of the connection. Default: 1 MiB. At least 64 KiB - 1, at most 2 GiB - 1.
+    pub connection_window_bytes: u32,
+    /// Bytes of a frame's payload. Default: 16 KiB, which is the least there is; the most is 16 MiB - 1.
+    pub frame_bytes: u32,
+    /// Bytes of one response that are taken from the handler before the client takes them. Default: 64 KiB.
+    pub send_bytes: usize,
+    /// Requests that the client takes back, a second (CVE-2023-44487). Default: 200; a burst may be of twice as many.
+    pub resets: u32,
+    /// Streams that the server had to reset for what the client did wrong, in all (CVE-2025-8671). Default: 100.
+    pub faults: usize,
+    /// Frames a second that are no request and no body: SETTINGS, PING, PRIORITY, WINDOW_UPDATE, empty DATA, unknown
+    /// ones. Each KiB of bodies that was received or of output that was sent pays for one more. Default: 1000; a burst may
+    /// be of twice as many.
+    pub control_frames: u32,
+    /// CONTINUATION frames of one head (RUSTSEC-2024-0332). Default: 5, which is also the most unless
+    /// [`Limits::head_bytes`] is above 64 KiB.
+    pub continuations: u32,
+}
+
+impl Default for Http2Limits {
+    fn default() -> Self {
+        Self {
+            streams: 128,
+            stream_window_bytes: 256 * 1024,
+            connection_window_bytes: 1024 * 1024,
+            frame_bytes: 16 * 1024,
+            send_bytes: 64 * 1024,
+            resets: 200,
+            faults: 100,
+            control_frames: 1000,
+            continuations: 5,
         }
     }
 }

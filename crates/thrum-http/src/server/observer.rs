@@ -90,7 +90,7 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// The status of the response.
+    /// The status of the response. 499 if an HTTP/2 client took the request back before there was one.
     pub fn status(&self) -> StatusCode {
         self.status
     }

@@ -4,6 +4,8 @@ use http::StatusCode;
 use thiserror::Error;
 use thrum_parse::http::{ChunkError, HeadError};
 
+use crate::Http2Error;
+
 /// Why a request was refused.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -56,6 +58,9 @@ pub enum Reject {
     /// The trailers after the last chunk are malformed or too large.
     #[error("after the body: {0}")]
     Trailers(HeadError),
+    /// The connection was ended for what its frames are, or how many. Nobody is told a status.
+    #[error("{0}")]
+    Http2(#[from] Http2Error),
 }
 
 impl Reject {

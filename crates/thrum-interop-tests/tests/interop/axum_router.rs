@@ -169,6 +169,38 @@ fn thrum_serves_a_router_itself() {
     });
 }
 
+/// On the same port, without asking: the client begins with HTTP/2.
+#[test]
+fn thrum_serves_a_router_itself_over_http2() {
+    thrum::block_on(async {
+        let (listener, address) = listen().await;
+        let server = thrum::spawn(thrum::http::serve(listener, router()));
+        let connection = Io::new(TcpStream::connect(address).await.unwrap());
+        let (mut sender, connection) = client::conn::http2::handshake(Executor, connection)
+            .await
+            .unwrap();
+        let connection = thrum::spawn(connection);
+        let mut ask = async |path: &str, body: Option<&'static str>| {
+            let request = match body {
+                None => hyper::Request::get(format!("http://localhost{path}")),
+                Some(_) => hyper::Request::post(format!("http://localhost{path}"))
+                    .header(header::CONTENT_TYPE, "application/json"),
+            };
+            let request = request.body(full(body.unwrap_or_default())).unwrap();
+            let response = sender.send_request(request).await.unwrap();
+            assert_eq!(response.headers()["x-layered"], "yes");
+            text(response).await
+        };
+        assert_eq!(ask("/hello/weft", None).await, "Hello, weft!");
+        assert_eq!(ask("/api/sum?left=40&right=2", None).await, "42");
+        let swapped = ask("/api/swap", Some(r#"{"left":1,"right":2}"#)).await;
+        assert_eq!(swapped, r#"{"left":2,"right":1}"#);
+        drop(sender);
+        connection.await.unwrap().unwrap();
+        server.abort();
+    });
+}
+
 /// What thrum promises holds for axum's handlers: one of them blocks, on the only worker there is.
 #[test]
 fn nobody_waits_for_a_handler_that_blocks() {

@@ -1,0 +1,18 @@
+//! One connection of the client that speaks HTTP/1.1.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | `connection` | the connection: sends a request while it listens for the response |
+//! | `encode` | a request's head |
+//! | `upload` | a request's body on its way to the server |
+//! | `receive` | from a parsed head to a response; how its body is framed |
+//! | `download` | a response's body on its way to whoever reads it |
+
+mod connection;
+mod download;
+mod encode;
+mod receive;
+mod upload;
+
+pub(crate) use self::connection::{Connection, Failure, Lost};
+pub(crate) use self::download::respond;
