@@ -2,15 +2,21 @@
 
 mod support;
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use support::{
     connect, exchange, read_to_end, read_until, short, statuses, with_server, with_service,
 };
-use thrum_http::{Body, Limits, Request, Response, Server, StatusCode, service_fn};
-use thrum_rt::net::Shutdown;
-use thrum_rt::time::sleep;
+use thrum_http::{
+    Body, BodyError, Limits, Reject, Request, Response, Server, StatusCode, service_fn,
+};
+use thrum_rt::net::{Shutdown, UnixStream};
+use thrum_rt::time::{sleep, timeout};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -253,5 +259,118 @@ fn an_overloaded_server_says_so_even_to_who_has_spoken() {
             sleep(MS).await;
             assert_eq!(statuses(&read_to_end(&stream).await), [503]);
         }
+    });
+}
+
+#[test]
+fn a_body_that_is_too_large_is_the_clients_fault_whatever_the_handler_says() {
+    async fn handle(request: Request<Body>) -> Result<Response<Body>, BodyError> {
+        let path = request.uri().path().to_owned();
+        let read = request.into_body().bytes(10_000).await;
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = match (read, path.as_str()) {
+            (Err(error), "/fails") => return Err(error),
+            (Err(_), "/says-400") => StatusCode::BAD_REQUEST,
+            (Err(_), "/says-500") => StatusCode::INTERNAL_SERVER_ERROR,
+            _ => StatusCode::OK,
+        };
+        Ok(response)
+    }
+    #[derive(Clone)]
+    struct Handler;
+    impl tower_service::Service<Request<Body>> for Handler {
+        type Response = Response<Body>;
+        type Error = BodyError;
+        type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, BodyError>> + Send>>;
+        fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BodyError>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, request: Request<Body>) -> Self::Future {
+            Box::pin(handle(request))
+        }
+    }
+    with_service(short(), Handler, async |address, server| {
+        for (path, expected) in [
+            ("/fails", 413),
+            ("/says-400", 413),
+            ("/says-500", 413),
+            ("/", 200),
+        ] {
+            let chunk = format!("190\r\n{}\r\n", "x".repeat(400));
+            let request = format!(
+                "POST {path} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n{}0\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n",
+                chunk.repeat(3)
+            );
+            let answer = exchange(address, request.as_bytes()).await;
+            assert_eq!(statuses(&answer), [expected], "{answer}");
+            assert!(answer.contains("connection: close"), "{answer}");
+        }
+        let stats = server.stats();
+        assert_eq!(stats.rejects.get(&Reject::BodyTooLarge), Some(&4));
+        assert_eq!(stats.errors, 0);
+    });
+}
+
+#[test]
+fn a_connection_that_is_cut_drops_its_handler() {
+    struct Flag(Arc<AtomicBool>);
+    impl Drop for Flag {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    let dropped = Arc::new(AtomicBool::new(false));
+    let stuck = service_fn({
+        let dropped = dropped.clone();
+        move |_: Request<Body>| {
+            let flag = Flag(dropped.clone());
+            async move {
+                let _flag = flag;
+                std::future::pending::<Response<Body>>().await
+            }
+        }
+    });
+    with_service(short(), stuck, async |address, server| {
+        let stream = connect(address).await;
+        let request = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+        stream.write_all(request).await.unwrap();
+        while server.stats().requests == 0 {
+            sleep(MS).await;
+        }
+        let drained = server.shutdown(MS * 50).await;
+        assert_eq!((drained.finished, drained.cut), (0, 1));
+        let begin = Instant::now();
+        while !dropped.load(Ordering::Relaxed) || server.stats().open > 0 {
+            assert!(begin.elapsed() < MS * 10_000);
+            sleep(MS).await;
+        }
+        assert_eq!(read_to_end(&stream).await, "");
+    });
+}
+
+#[test]
+fn a_connection_that_was_accepted_elsewhere_counts_and_ends_with_its_future() {
+    thrum_rt::block_on(async {
+        let mut limits = Limits::default();
+        limits.connections = 1;
+        let server = Server::new().limits(limits);
+        let hello = service_fn(async |_: Request<Body>| Response::new("hello"));
+        let (client, connection) = UnixStream::pair().unwrap();
+        let (other, beyond) = UnixStream::pair().unwrap();
+        let serving = timeout(MS * 300, server.serve_connection(connection, hello));
+        let asking = async {
+            let request = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+            client.write_all(request).await.unwrap();
+            let mut answer = [0; 1000];
+            let length = client.read(&mut answer).await.unwrap();
+            assert!(answer[..length].ends_with(b"hello"));
+            server.serve_connection(beyond, hello).await;
+            let length = other.read(&mut answer).await.unwrap();
+            assert!(answer[..length].starts_with(b"HTTP/1.1 503 "));
+            assert_eq!(client.read(&mut answer).await.unwrap(), 0);
+        };
+        let (served, ()) = thrum_rt::join!(serving, asking);
+        assert!(served.is_err(), "the connection went on");
+        assert_eq!((server.stats().accepted, server.stats().refused), (2, 1));
     });
 }

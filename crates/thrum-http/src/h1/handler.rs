@@ -65,6 +65,8 @@ pub(crate) async fn drive(
         return Ok(());
     }
     transport.flush().await?;
+    // It may take long, and there may be many.
+    transport.release_buffers();
     poll_fn(|cx| {
         loop {
             let polled = current.enter(|| poll(cx));

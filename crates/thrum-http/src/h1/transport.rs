@@ -116,6 +116,7 @@ impl<'a> Transport<'a> {
         }
         if !self.line.stalled {
             self.line.stalled = true;
+            self.input.release();
             self.line.deadline.set(self.line.context.timeouts.write);
         }
         ready!(self.line.deadline.poll_expired(cx));

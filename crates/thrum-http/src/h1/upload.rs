@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, ready};
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
 use thrum_rt::time::Deadline;
 
@@ -186,6 +186,7 @@ impl Upload {
             .map_err(lost)?
             .is_pending()
         {
+            transport.input.release();
             ready!(self.deadline.poll_expired(cx));
             return Poll::Ready(Err(self.too_slow(transport)));
         }
@@ -219,26 +220,31 @@ impl Upload {
                 input.consume(count as usize);
                 Ok(Step::Data(data))
             }
-            Rest::Chunked(decoder) => loop {
-                match decoder.next(input.bytes()) {
-                    Ok(Piece::Framing(count)) => input.consume(count),
-                    Ok(Piece::Data(count)) => {
-                        if self.received + count as u64 > self.context.limits.body_bytes {
-                            transport.line.open.counters().reject(Reject::BodyTooLarge);
-                            return Err(BodyError::TooLarge);
+            Rest::Chunked(decoder) => {
+                // Small chunks are gathered: a byte a chunk must not cost the handler a turn for each.
+                let mut data = BytesMut::new();
+                loop {
+                    match decoder.next(input.bytes()) {
+                        Ok(Piece::Framing(count)) => input.consume(count),
+                        Ok(Piece::Data(count)) => {
+                            data.extend_from_slice(&input.bytes()[..count]);
+                            input.consume(count);
+                            if self.received + data.len() as u64 > self.context.limits.body_bytes {
+                                transport.line.open.counters().reject(Reject::BodyTooLarge);
+                                return Err(BodyError::TooLarge);
+                            }
                         }
-                        let data = Bytes::copy_from_slice(&input.bytes()[..count]);
-                        input.consume(count);
-                        return Ok(Step::Data(data));
-                    }
-                    Ok(Piece::Need) => return Ok(Step::Need),
-                    Ok(Piece::Done) => return Ok(Step::Done),
-                    Err(reject) => {
-                        transport.line.open.counters().reject(reject);
-                        return Err(BodyError::Malformed(reject));
+                        // What comes after it is asked again next time.
+                        _ if !data.is_empty() => return Ok(Step::Data(data.freeze())),
+                        Ok(Piece::Need) => return Ok(Step::Need),
+                        Ok(Piece::Done) => return Ok(Step::Done),
+                        Err(reject) => {
+                            transport.line.open.counters().reject(reject);
+                            return Err(BodyError::Malformed(reject));
+                        }
                     }
                 }
-            },
+            }
         }
     }
 

@@ -2,16 +2,26 @@
 //! figures of both.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
+use http_body::Frame;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use thrum_http::{Application, Limits, Reject, Server, Stats, Timeouts};
+use socket2::{Domain, Socket, Type};
+use thrum_http::router::IntoResponse;
+use thrum_http::{
+    Application, Body, BodyError, Limits, Reject, Request, Response, Server, Stats, Timeouts,
+    service_fn,
+};
 use thrum_rt::net::TcpListener;
 
 use crate::memory;
@@ -24,23 +34,29 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// What the well-behaved client may wait for one answer. Some milliseconds are usual; other tests want the machine too.
 const WORST: Duration = Duration::from_secs(2);
 
-/// Bytes that may be held after an attack which were not held after the one before it: buffers that a thread keeps for the
-/// next connection, and lists that have grown.
-const KEPT: isize = 512 * 1024;
+/// Bytes that may be held after a round which were not held after the one before it.
+const KEPT: isize = 128 * 1024;
+
+/// What a connection may hold while a head comes: the head's buffer, and the state of a connection at work.
+pub(crate) const AT_HEAD: usize = (16 + 4) * 1024;
+
+/// What a connection may hold while a body comes: what a head takes, the request, a piece of the body, and an answer.
+pub(crate) const AT_BODY: usize = AT_HEAD + 12 * 1024;
 
 /// An attack.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Attack {
-    pub(crate) name: &'static str,
+pub(crate) struct Attack<'a> {
+    pub(crate) name: &'a str,
     pub(crate) connections: usize,
     /// Bytes that a connection may have the server hold, all counted.
     pub(crate) bytes: usize,
 }
 
-/// What the server counted of one round of an attack, without the well-behaved client.
-#[derive(Debug, Default, PartialEq)]
+/// What the server is to count of one round of an attack, without the well-behaved client.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Seen {
-    pub(crate) requests: u64,
+    /// `None`: as many as get through.
+    pub(crate) requests: Option<u64>,
     pub(crate) rejects: HashMap<Reject, u64>,
     pub(crate) refused: u64,
     pub(crate) body_timeouts: u64,
@@ -62,88 +78,163 @@ pub(crate) fn server(limit: impl FnOnce(&mut Limits, &mut Timeouts)) -> Server {
     Server::new().limits(limits).timeouts(timeouts)
 }
 
-/// Runs an attack twice and compares both with its bounds, and with what is to be counted of each.
+/// Runs an attack at least twice and compares it with its bounds, and with what is to be counted of each round. The connections
+/// that a round gives back stay open until the server has ended all of its sides.
 pub(crate) fn run(
-    attack: Attack,
+    attack: Attack<'_>,
     server: Server,
     application: impl Application + Sync,
     seen: Seen,
-    round: impl Fn(SocketAddr),
+    round: impl Fn(SocketAddr) -> Vec<TcpStream>,
 ) {
     // One after the other, as each looks at the memory of all threads.
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     memory::stand_apart();
-    allow_many_files();
     let arena = Arena::open(server, application);
     let client = Client::start(arena.address);
 
-    let mut levels = Vec::new();
-    let mut stats = arena.server.stats();
-    for _ in 0..2 {
+    let (mut levels, mut each) = (Vec::new(), 0);
+    while !is_level(&levels) {
         let before = memory::held();
         memory::take_peak();
-        let answered = client.answered();
-        round(arena.address);
+        let streams = round(arena.address);
         wait_until("all connections to be over", || {
             arena.server.stats().open == 1
         });
+        drop(streams);
         let peak = memory::take_peak() - before;
-        let each = peak / attack.connections as isize;
-        let (answered, now) = (client.answered() - answered, arena.server.stats());
-        let counted = Seen::between(&stats, &now);
-        println!(
-            "{:32} {:5} connections, {each:7} bytes each, {answered:5} answers meanwhile, {counted:?}",
-            attack.name, attack.connections,
-        );
-        assert!(each <= attack.bytes as isize, "{each} bytes a connection");
-        stats = now;
+        each = each.max(peak / attack.connections as isize);
         levels.push(memory::held());
-        // The client's own requests are counted between two looks, so they are taken out at the end.
-        assert_eq!(
-            Seen {
-                requests: 0,
-                ..counted
-            },
-            Seen {
-                requests: 0,
-                ..seen.again()
-            }
-        );
     }
-    assert!(
-        levels[1] - levels[0] < KEPT,
-        "held after each round: {levels:?}"
-    );
-    let of_client = client.finish(attack.name);
-    let requests = arena.server.stats().requests - of_client;
-    assert_eq!(requests, 2 * seen.requests, "requests of two rounds");
+    let (times, rounds) = (client.finish(), levels.len() as u64);
+    wait_until("the client to be over", || arena.server.stats().open == 0);
+    let counted = Seen::of(&arena.server.stats(), times.len() as u64);
     arena.close();
+    println!(
+        "{:28} {:4} connections, {each:6} B each; another client: {} answers, median {:.1?}, worst {:.1?}; counted in {rounds} rounds: {}",
+        attack.name,
+        attack.connections,
+        times.len(),
+        times[times.len() / 2],
+        times[times.len() - 1],
+        counted.said(),
+    );
+    assert!(each <= attack.bytes as isize, "{each} bytes a connection");
+    assert!(times[times.len() - 1] < WORST, "another client waits");
+    let requests = seen
+        .requests
+        .map_or(counted.requests, |requests| Some(requests * rounds));
+    assert_eq!(
+        counted,
+        Seen {
+            requests,
+            ..seen.times(rounds)
+        }
+    );
+}
+
+/// Whether as much is held after a round as after the one before. At first it may grow, as threads keep buffers for the next
+/// connection, and each thread has its own.
+fn is_level(levels: &[isize]) -> bool {
+    assert!(levels.len() < 8, "held after each round: {levels:?}");
+    matches!(levels, [.., before, last] if last - before < KEPT)
 }
 
 impl Seen {
-    fn between(before: &Stats, after: &Stats) -> Self {
-        let mut rejects = after.rejects.clone();
-        for (reject, count) in &before.rejects {
-            rejects.entry(*reject).and_modify(|after| *after -= count);
-        }
-        rejects.retain(|_, count| *count > 0);
+    fn of(stats: &Stats, of_client: u64) -> Self {
         Self {
-            requests: after.requests - before.requests,
-            rejects,
-            refused: after.refused - before.refused,
-            body_timeouts: after.body_timeouts - before.body_timeouts,
-            write_timeouts: after.write_timeouts - before.write_timeouts,
-            panics: after.panics - before.panics,
-            errors: after.errors - before.errors,
+            requests: Some(stats.requests - of_client),
+            rejects: stats.rejects.clone(),
+            refused: stats.refused,
+            body_timeouts: stats.body_timeouts,
+            write_timeouts: stats.write_timeouts,
+            panics: stats.panics,
+            errors: stats.errors,
         }
     }
 
-    fn again(&self) -> Self {
-        Self {
-            rejects: self.rejects.clone(),
-            ..*self
+    fn times(mut self, rounds: u64) -> Self {
+        self.rejects.values_mut().for_each(|count| *count *= rounds);
+        self.refused *= rounds;
+        self.body_timeouts *= rounds;
+        self.write_timeouts *= rounds;
+        self
+    }
+
+    /// In a few words.
+    fn said(&self) -> String {
+        let mut said = format!("{} requests", self.requests.unwrap_or_default());
+        for (what, count) in [
+            ("refused", self.refused),
+            ("body timeouts", self.body_timeouts),
+            ("write timeouts", self.write_timeouts),
+            ("panics", self.panics),
+            ("errors", self.errors),
+        ] {
+            if count > 0 {
+                said += &format!(", {count} {what}");
+            }
         }
+        for (reject, count) in &self.rejects {
+            said += &format!(", {count} {reject:?}");
+        }
+        said
+    }
+}
+
+/// What the attacks ask.
+pub(crate) fn application() -> impl Application + Sync {
+    let file = tempfile::tempfile().unwrap();
+    file.set_len(64 << 20).unwrap();
+    let file = Arc::new(file);
+    service_fn(move |request: Request<Body>| {
+        let file = file.clone();
+        async move {
+            Response::new(match request.uri().path() {
+                "/good" => Body::from("good"),
+                "/read" => {
+                    let counted = count(request.into_body()).await;
+                    return counted.into_response();
+                }
+                "/wait" => {
+                    thrum_rt::time::sleep(MS * 20).await;
+                    Body::from("waited")
+                }
+                "/page" => Body::from(&ZEROS[..1000]),
+                "/bytes" => Body::from(&ZEROS[..]),
+                "/file" => Body::file(file, 0, 64 << 20),
+                "/stream" => Body::wrap(Endless),
+                _ => Body::from("hello"),
+            })
+        }
+    })
+}
+
+static ZEROS: [u8; 8 << 20] = [0; 8 << 20];
+
+/// Counts the bytes of a body, and keeps none.
+pub(crate) async fn count(mut body: Body) -> Result<String, BodyError> {
+    let mut length = 0;
+    while let Some(data) = body.chunk().await {
+        length += data?.len();
+    }
+    Ok(length.to_string())
+}
+
+/// A body that goes on for ever.
+struct Endless;
+
+impl http_body::Body for Endless {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let data = Bytes::from_static(&ZEROS[..16 * 1024]);
+        Poll::Ready(Some(Ok(Frame::data(data))))
     }
 }
 
@@ -191,13 +282,12 @@ impl Arena {
     fn close(self) {
         self.over.store(true, Ordering::Relaxed);
         self.thread.join().unwrap();
-        assert_eq!(self.server.stats().open, 0);
     }
 }
 
 /// A client that asks every other millisecond over one connection, and is answered every time.
 struct Client {
-    state: Arc<Mutex<Vec<Duration>>>,
+    times: Arc<Mutex<Vec<Duration>>>,
     over: Arc<AtomicBool>,
     thread: thread::JoinHandle<()>,
 }
@@ -205,9 +295,9 @@ struct Client {
 impl Client {
     fn start(address: SocketAddr) -> Self {
         let over = Arc::new(AtomicBool::new(false));
-        let state = Arc::new(Mutex::new(Vec::new()));
+        let times = Arc::new(Mutex::new(Vec::new()));
         let thread = thread::spawn({
-            let (over, state) = (over.clone(), state.clone());
+            let (over, times) = (over.clone(), times.clone());
             move || {
                 memory::stand_apart();
                 let mut stream = connect(address);
@@ -222,13 +312,13 @@ impl Client {
                         "{}",
                         answer.escape_ascii()
                     );
-                    state.lock().unwrap().push(begin.elapsed());
+                    times.lock().unwrap().push(begin.elapsed());
                     thread::sleep(MS * 2);
                 }
             }
         });
         let client = Self {
-            state,
+            times,
             over,
             thread,
         };
@@ -237,36 +327,28 @@ impl Client {
     }
 
     fn answered(&self) -> usize {
-        self.state.lock().unwrap().len()
+        self.times.lock().unwrap().len()
     }
 
-    /// How often it was answered.
-    fn finish(self, name: &str) -> u64 {
+    /// How long it waited for each answer, in order of that.
+    fn finish(self) -> Vec<Duration> {
         self.over.store(true, Ordering::Relaxed);
         self.thread.join().expect("every request is answered");
-        let mut times = std::mem::take(&mut *self.state.lock().unwrap());
+        let mut times = std::mem::take(&mut *self.times.lock().unwrap());
         times.sort_unstable();
-        let (median, worst) = (times[times.len() / 2], times[times.len() - 1]);
-        println!("{name:32} another client: median {median:.1?}, worst {worst:.1?}");
-        assert!(worst < WORST, "another client waits for {worst:?}");
-        times.len() as u64
+        times
     }
 }
 
-/// Both ends of all connections are this process's.
-fn allow_many_files() {
+/// So many connections, or fewer where the system allows fewer: both ends are this process's.
+pub(crate) fn up_to(connections: usize) -> usize {
     let limit = getrlimit(Resource::Nofile);
     let all = Rlimit {
         current: limit.maximum,
         ..limit
     };
     setrlimit(Resource::Nofile, all).unwrap();
-}
-
-/// So many connections, or fewer where the system allows fewer.
-pub(crate) fn up_to(connections: usize) -> usize {
-    let allowed = getrlimit(Resource::Nofile).maximum;
-    allowed.map_or(connections, |allowed| {
+    limit.maximum.map_or(connections, |allowed| {
         connections.min((allowed as usize).saturating_sub(200) / 2)
     })
 }
@@ -278,13 +360,32 @@ pub(crate) fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
-pub(crate) fn connect_all(address: SocketAddr, count: usize) -> Vec<TcpStream> {
-    (0..count).map(|_| connect(address)).collect()
+/// A connection that has little room for what comes.
+fn connect_narrow(address: SocketAddr) -> TcpStream {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    socket.set_recv_buffer_size(4096).unwrap();
+    // Else the kernel lends the other side megabytes, as packets are large on the loopback interface.
+    socket.set_tcp_mss(536).unwrap();
+    socket.connect(&address.into()).unwrap();
+    socket.into()
+}
+
+/// Connections that have little room for what comes, each of which has said as much of this as it could.
+pub(crate) fn say_deaf(address: SocketAddr, count: usize, bytes: &[u8]) -> Vec<TcpStream> {
+    let mut streams: Vec<_> = (0..count).map(|_| connect_narrow(address)).collect();
+    for stream in &mut streams {
+        stream.set_nonblocking(true).unwrap();
+        let mut rest = bytes;
+        while let Ok(written @ 1..) = stream.write(rest) {
+            rest = &rest[written..];
+        }
+    }
+    streams
 }
 
 /// Connections, each of which has said this.
 pub(crate) fn say(address: SocketAddr, count: usize, bytes: &[u8]) -> Vec<TcpStream> {
-    let mut streams = connect_all(address, count);
+    let mut streams: Vec<_> = (0..count).map(|_| connect(address)).collect();
     for stream in &mut streams {
         stream.write_all(bytes).unwrap();
     }
@@ -298,7 +399,16 @@ pub(crate) fn read_to_end(stream: &mut TcpStream) -> String {
     String::from_utf8_lossy(&all).into_owned()
 }
 
-/// Reads until this has come.
+/// Each connection is told this, and closed.
+pub(crate) fn all_told(mut streams: Vec<TcpStream>, start: &str) -> Vec<TcpStream> {
+    for stream in &mut streams {
+        let answer = read_to_end(stream);
+        assert!(answer.starts_with(start), "{answer}");
+    }
+    streams
+}
+
+/// Reads until this has come, and no more.
 pub(crate) fn read_until(stream: &mut TcpStream, text: &[u8]) -> Vec<u8> {
     let mut all = Vec::new();
     let mut buffer = [0; 4096];
@@ -310,7 +420,7 @@ pub(crate) fn read_until(stream: &mut TcpStream, text: &[u8]) -> Vec<u8> {
     all
 }
 
-pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !is_so() {
         assert!(begin.elapsed() < PATIENCE, "waiting for {what}");
