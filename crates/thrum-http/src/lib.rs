@@ -59,4 +59,4 @@ pub use server::{
     Application, ConnectionInfo, Drained, Exchange, Http2Limits, Limits, Observer, Reject, Server,
     ServiceFn, Stats, Timeouts, connection, early_hints, serve, service_fn,
 };
-pub use wire::Listener;
+pub use wire::{Connection, Listener};

@@ -10,8 +10,8 @@ const KEPT: usize = 64;
 /// An output buffer that grew beyond this is not kept.
 const KEPT_OUTPUT: usize = 64 * 1024;
 
-/// Bytes that are set aside for heads at a time.
-const HEAD_BLOCK: usize = 16 * 1024;
+/// Bytes that are set aside for heads at a time. A request that takes long keeps those of its neighbours, so they are few.
+const HEAD_BLOCK: usize = 2 * 1024;
 
 thread_local! {
     static HEADS: RefCell<BytesMut> = RefCell::new(BytesMut::new());
@@ -24,9 +24,13 @@ thread_local! {
 /// Heads follow each other in one block of a thread, which is used again once all of them are gone. So a head that is gone
 /// soon costs a copy and no allocation.
 pub(crate) fn keep_head(head: &[u8]) -> Bytes {
+    // A block would be as large ever after.
+    if head.len() > HEAD_BLOCK {
+        return Bytes::copy_from_slice(head);
+    }
     HEADS.with_borrow_mut(|heads| {
         if heads.capacity() - heads.len() < head.len() {
-            heads.reserve(HEAD_BLOCK.max(head.len()));
+            heads.reserve(HEAD_BLOCK);
         }
         heads.extend_from_slice(head);
         heads.split().freeze()

@@ -165,6 +165,9 @@ impl<A: Application> Active<'_, A> {
         };
         drive(transport, current, &mut upload, Hints::new(version), poll).await?;
         future.set(None);
+        if upload.as_ref().is_some_and(|upload| upload.is_too_large()) {
+            handled = handled.map(unless_well);
+        }
         let (response, failed) = match handled {
             // An interim status is no answer: the client would take the next response for this one.
             Some(Handled::Response(response))
@@ -284,6 +287,25 @@ impl<A: Application> Active<'_, A> {
         flushed?;
         self.transport.linger().await;
         Ok(Ended::Closed)
+    }
+}
+
+/// What becomes of an answer to a body that was larger than the limit: 413, unless the handler has answered well all the same.
+fn unless_well(handled: Handled) -> Handled {
+    match handled {
+        Handled::Response(response)
+            if !response.status().is_client_error() && !response.status().is_server_error() =>
+        {
+            Handled::Response(response)
+        }
+        Handled::Response(_) | Handled::Failed(_) => {
+            let reject = Reject::BodyTooLarge;
+            let text = format!("{}\n{reject}\n", reject.status());
+            let mut response = Response::new(Body::from(text));
+            *response.status_mut() = reject.status();
+            Handled::Response(response)
+        }
+        Handled::Panicked => Handled::Panicked,
     }
 }
 

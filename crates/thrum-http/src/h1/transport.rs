@@ -203,6 +203,7 @@ impl<'a> Transport<'a> {
             return;
         }
         self.input.consume(self.input.bytes().len());
+        self.release_buffers();
         self.line.deadline.set(self.line.context.timeouts.linger);
         let mut drained = 0;
         while drained < max_bytes {
@@ -217,6 +218,7 @@ impl<'a> Transport<'a> {
             match self.read() {
                 Ok(Some(read @ 1..)) => {
                     self.input.consume(read);
+                    self.release_buffers();
                     drained += read as u64;
                 }
                 Ok(None) => {}

@@ -41,6 +41,8 @@ enum Rest {
     Done,
     /// It broke off, and the connection with it.
     Broken,
+    /// As broken, because it is larger than the limit.
+    TooLarge,
 }
 
 /// The next of a body.
@@ -85,7 +87,12 @@ impl Upload {
 
     /// Whether it broke off: where the next request starts is not known.
     pub(crate) fn is_broken(&self) -> bool {
-        matches!(self.rest, Rest::Broken)
+        matches!(self.rest, Rest::Broken | Rest::TooLarge)
+    }
+
+    /// Whether the handler was told that it is larger than the limit.
+    pub(crate) fn is_too_large(&self) -> bool {
+        matches!(self.rest, Rest::TooLarge)
     }
 
     pub(crate) fn owes_continue(&self) -> bool {
@@ -106,7 +113,7 @@ impl Upload {
         transport: &mut Transport<'_>,
         cx: &mut TaskContext<'_>,
     ) -> Poll<()> {
-        if matches!(self.rest, Rest::Done | Rest::Broken) {
+        if self.is_done() || self.is_broken() {
             return Poll::Pending;
         }
         ready!(self.feed.poll_wanted(cx));
@@ -119,7 +126,10 @@ impl Upload {
                 self.feed.end(Ok(()));
             }
             Err(error) => {
-                self.rest = Rest::Broken;
+                self.rest = match error {
+                    BodyError::TooLarge => Rest::TooLarge,
+                    _ => Rest::Broken,
+                };
                 self.feed.end(Err(error));
             }
         }
@@ -200,7 +210,7 @@ impl Upload {
     fn take(&mut self, transport: &mut Transport<'_>) -> Result<Step, BodyError> {
         let input = &mut transport.input;
         match &mut self.rest {
-            Rest::Done | Rest::Broken | Rest::Length(0) => Ok(Step::Done),
+            Rest::Done | Rest::Broken | Rest::TooLarge | Rest::Length(0) => Ok(Step::Done),
             Rest::Length(_) if input.is_empty() => Ok(Step::Need),
             Rest::Length(left) => {
                 let count = (*left).min(input.bytes().len() as u64);

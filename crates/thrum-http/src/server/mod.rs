@@ -5,16 +5,16 @@ mod current;
 mod handled;
 mod limits;
 mod observer;
+mod refusal;
 mod reject;
 mod service_fn;
 mod state;
 
 use std::io;
-use std::net::Shutdown;
 use std::sync::Arc;
 use std::time::Duration;
 
-use thrum_rt::{TaskSet, select};
+use thrum_rt::{JoinHandle, TaskSet, select};
 
 pub use self::application::Application;
 pub(crate) use self::current::Current;
@@ -25,17 +25,14 @@ pub(crate) use self::observer::Asked;
 pub use self::observer::{Exchange, Observer};
 pub use self::reject::Reject;
 pub use self::service_fn::{ServiceFn, service_fn};
+use self::state::Entry;
 pub(crate) use self::state::State;
 pub use self::state::Stats;
 pub(crate) use self::state::{Counters, Open};
 use crate::h1;
 #[cfg(feature = "tls")]
 use crate::tls;
-use crate::wire::{Accept, Accepted, Listener, Wire};
-
-/// The answer to a connection above the limit.
-const OVERLOADED: &[u8] =
-    b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\nretry-after: 1\r\n\r\n";
+use crate::wire::{Accept, Accepted, Connection, Listener, Wire};
 
 /// Serves an application over HTTP/1.1 and HTTP/2 with the default limits, until the future is dropped. See [`Server::serve`].
 ///
@@ -142,35 +139,93 @@ impl Server {
         listener: impl Listener,
         application: impl Application,
     ) -> io::Result<()> {
-        let context = Arc::new(Context {
+        let context = self.context();
+        loop {
+            let accepted = Accept::accept(&listener).await?;
+            if let Some(open) = self.enter(accepted) {
+                self.start(open, context.clone(), application.clone());
+            }
+        }
+    }
+
+    /// Serves a connection that was accepted elsewhere, until it ends: a [`TcpStream`](thrum_rt::net::TcpStream) or a
+    /// [`UnixStream`](thrum_rt::net::UnixStream). It counts as one of the server's: beyond [`Limits::connections`] it is
+    /// refused, and [`shutdown`](Self::shutdown) ends it. One that is upgraded goes on afterwards.
+    ///
+    /// Dropping the future before it is done cuts the connection off, and drops the handler that is at work for it.
+    ///
+    /// ```
+    /// use thrum_http::{Body, Request, Response, Server, service_fn};
+    /// use thrum_rt::net::{Shutdown, UnixStream};
+    ///
+    /// # thrum_rt::block_on(async {
+    /// let (client, connection) = UnixStream::pair()?;
+    /// client.write_all(b"GET / HTTP/1.0\r\n\r\n").await?;
+    /// client.shutdown(Shutdown::Write)?;
+    /// let pong = service_fn(async |_: Request<Body>| Response::new("Pong!"));
+    /// Server::new().serve_connection(connection, pong).await;
+    /// let mut answer = [0; 200];
+    /// let length = client.read(&mut answer).await?;
+    /// assert!(answer[..length].ends_with(b"\r\n\r\nPong!"));
+    /// # std::io::Result::Ok(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Panics
+    /// Outside a runtime.
+    pub async fn serve_connection(
+        &self,
+        connection: impl Connection,
+        application: impl Application,
+    ) {
+        if let Some(open) = self.enter(connection.into()) {
+            // In a task of its own, as every connection: the caller may be a thread that is no worker.
+            let mut serving = Aborting(self.start(open, self.context(), application));
+            let _ = (&mut serving.0).await;
+        }
+    }
+
+    fn context(&self) -> Arc<Context> {
+        Arc::new(Context {
             limits: self.limits,
             timeouts: self.timeouts,
             observer: self.observer.clone(),
-        });
-        loop {
-            let accepted = Accept::accept(&listener).await?;
-            Counters::count(&self.state.counters.accepted);
-            match self.state.enter(accepted, self.limits.connections) {
-                Ok(open) => {
-                    let (context, application) = (context.clone(), application.clone());
-                    let wire = Wire::plain(open.socket.clone());
-                    #[cfg(feature = "tls")]
-                    if let Some(acceptor) = &self.tls {
-                        let acceptor = acceptor.clone();
-                        thrum_rt::spawn(tls::serve(acceptor, open, wire, context, application));
-                        continue;
-                    }
-                    thrum_rt::spawn(h1::serve(open, wire, context, application));
+        })
+    }
+
+    /// Takes a connection, unless there are too many.
+    fn enter(&self, accepted: Accepted) -> Option<Open> {
+        Counters::count(&self.state.counters.accepted);
+        let entered = self.state.enter(accepted, self.limits.connections);
+        entered
+            .map_err(|Accepted { socket, .. }| {
+                Counters::count(&self.state.counters.refused);
+                // A client that begins with a handshake could not read it.
+                if !self.speaks_tls() {
+                    self.state.refusals.refuse(socket, self.timeouts.linger);
                 }
-                Err(Accepted { socket, .. }) => {
-                    Counters::count(&self.state.counters.refused);
-                    // A client that begins with a handshake could not read it.
-                    if !self.speaks_tls() {
-                        let _ = socket.try_write(OVERLOADED);
-                    }
-                }
-            }
-        }
+            })
+            .ok()
+    }
+
+    /// Has a task serve a connection.
+    fn start(
+        &self,
+        open: Open,
+        context: Arc<Context>,
+        application: impl Application,
+    ) -> JoinHandle<()> {
+        let ticket = open.ticket();
+        let wire = Wire::plain(open.socket.clone());
+        #[cfg(feature = "tls")]
+        let task = match self.tls.clone() {
+            Some(tls) => thrum_rt::spawn(tls::serve(tls, open, wire, context, application)),
+            None => thrum_rt::spawn(h1::serve(open, wire, context, application)),
+        };
+        #[cfg(not(feature = "tls"))]
+        let task = thrum_rt::spawn(h1::serve(open, wire, context, application));
+        self.state.serves(&ticket, &task);
+        task
     }
 
     fn speaks_tls(&self) -> bool {
@@ -186,23 +241,30 @@ impl Server {
     }
 
     /// Ends it: accepts no more connections, closes the idle ones, lets the others finish the request that they are at, and
-    /// cuts off what is left after `grace`.
+    /// cuts off what is left after `grace`: handlers are dropped where they wait.
     pub async fn shutdown(&self, grace: Duration) -> Drained {
         let state = &self.state;
         let before = state.open();
         state.shutdown.begin();
-        for socket in state.snapshot() {
-            socket.wake_reader();
+        for open in state.snapshot() {
+            open.socket.wake_reader();
         }
         state.shutdown.drain(grace).await;
         let left = state.snapshot();
-        for socket in &left {
-            let _ = socket.shutdown(Shutdown::Both);
-        }
+        left.iter().for_each(Entry::cut);
         Drained {
             finished: before.saturating_sub(left.len()),
             cut: left.len(),
         }
+    }
+}
+
+/// A task that ends with its owner.
+struct Aborting(JoinHandle<()>);
+
+impl Drop for Aborting {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 

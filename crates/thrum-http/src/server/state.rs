@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use slab::Slab;
-use thrum_rt::Shutdown;
 use thrum_rt::shutdown::Guard;
+use thrum_rt::{AbortHandle, JoinHandle, Shutdown};
 
+use super::refusal::Refusals;
 use crate::Reject;
 #[cfg(feature = "tls")]
 use crate::tls::HandshakeFailure;
@@ -18,7 +19,8 @@ use crate::wire::{Accepted, Socket};
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) shutdown: Shutdown,
-    connections: Mutex<Slab<Arc<Socket>>>,
+    connections: Mutex<Slab<Entry>>,
+    pub(crate) refusals: Refusals,
     pub(crate) counters: Counters,
 }
 
@@ -34,7 +36,10 @@ impl State {
             return Err(accepted);
         }
         let socket = Arc::new(accepted.socket);
-        let key = connections.insert(socket.clone());
+        let key = connections.insert(Entry {
+            socket: socket.clone(),
+            task: None,
+        });
         Ok(Open {
             socket,
             peer: accepted.peer,
@@ -44,16 +49,49 @@ impl State {
         })
     }
 
+    /// Notes the task that serves a connection, unless it is over already.
+    pub(crate) fn serves(&self, ticket: &Ticket, task: &JoinHandle<()>) {
+        if let Some(entry) = lock(&self.connections).get_mut(ticket.key)
+            && Arc::ptr_eq(&entry.socket, &ticket.socket)
+        {
+            entry.task = Some(task.abort_handle());
+        }
+    }
+
     pub(crate) fn open(&self) -> usize {
         lock(&self.connections).len()
     }
 
-    pub(crate) fn snapshot(&self) -> Vec<Arc<Socket>> {
+    pub(crate) fn snapshot(&self) -> Vec<Entry> {
         lock(&self.connections)
             .iter()
-            .map(|(_, socket)| socket.clone())
+            .map(|(_, entry)| entry.clone())
             .collect()
     }
+}
+
+/// What a server knows of an open connection.
+#[derive(Clone)]
+pub(crate) struct Entry {
+    pub(crate) socket: Arc<Socket>,
+    /// What serves it. It may be over, with the connection in other hands.
+    task: Option<AbortHandle>,
+}
+
+impl Entry {
+    /// Ends it at once: whoever waits for the client sees the connection end, and a handler is dropped.
+    pub(crate) fn cut(&self) {
+        let _ = self.socket.shutdown(std::net::Shutdown::Both);
+        if let Some(task) = &self.task {
+            task.abort();
+        }
+    }
+}
+
+/// Which entry is a connection's. While this is there, no other connection has the same socket.
+pub(crate) struct Ticket {
+    socket: Arc<Socket>,
+    key: usize,
 }
 
 /// An open connection's entry with its server. It leaves the list when it is dropped, however the connection ends.
@@ -67,6 +105,13 @@ pub(crate) struct Open {
 }
 
 impl Open {
+    pub(crate) fn ticket(&self) -> Ticket {
+        Ticket {
+            socket: self.socket.clone(),
+            key: self.key,
+        }
+    }
+
     pub(crate) fn counters(&self) -> &Counters {
         &self.state.counters
     }

@@ -14,9 +14,9 @@ use futures_io::{AsyncRead, AsyncWrite};
 
 #[cfg(not(feature = "tls"))]
 use self::no_tls::Session;
-pub use self::socket::Listener;
 pub(crate) use self::socket::sealed::Accept;
 pub(crate) use self::socket::{Accepted, Socket};
+pub use self::socket::{Connection, Listener};
 #[cfg(feature = "tls")]
 use crate::tls::{self, Session};
 

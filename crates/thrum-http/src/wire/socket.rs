@@ -86,11 +86,35 @@ pub trait Listener: sealed::Accept {}
 impl Listener for TcpListener {}
 impl Listener for UnixListener {}
 
+/// What a server can serve that was accepted elsewhere: [`TcpStream`] and [`UnixStream`].
+pub trait Connection: Into<Accepted> {}
+
+impl Connection for TcpStream {}
+impl Connection for UnixStream {}
+
 /// A connection that was accepted, and who is at its other end: nobody that has an address, over a Unix socket.
 #[derive(Debug)]
 pub struct Accepted {
     pub(crate) socket: Socket,
     pub(crate) peer: Option<SocketAddr>,
+}
+
+impl From<TcpStream> for Accepted {
+    fn from(stream: TcpStream) -> Self {
+        Self {
+            peer: stream.peer_addr().ok(),
+            socket: stream.into(),
+        }
+    }
+}
+
+impl From<UnixStream> for Accepted {
+    fn from(stream: UnixStream) -> Self {
+        Self {
+            peer: None,
+            socket: stream.into(),
+        }
+    }
 }
 
 pub(crate) mod sealed {
