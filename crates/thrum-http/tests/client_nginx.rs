@@ -5,7 +5,6 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use thrum_http::client::Limits;
 use thrum_http::tls::{Connector, Roots};
 use thrum_http::{Client, Version};
 use thrum_rt::{TaskSet, time};
@@ -88,9 +87,7 @@ fn nginx_is_spoken_to() {
     let test = async {
         let roots = Roots::from_pem(key.cert.pem().as_bytes()).unwrap();
         let tls = Connector::builder().roots(roots).build().unwrap();
-        let mut limits = Limits::default();
-        limits.retries = 5;
-        let client = Client::builder().tls(tls.clone()).limits(limits).build();
+        let client = Client::builder().tls(tls.clone()).build();
         let base = format!("https://localhost:{}", address.port());
         let response = client.get(format!("{base}/old")).await.unwrap();
         assert_eq!(response.version(), Version::HTTP_2);

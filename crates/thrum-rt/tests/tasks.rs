@@ -159,13 +159,13 @@ fn tasks_that_wait_only_for_each_other_go_with_their_runtime() {
 
 #[test]
 fn the_end_drops_waiting_tasks_in_the_order_of_spawning() {
-    struct Tell(usize, Arc<std::sync::Mutex<Vec<usize>>>);
+    struct Tell(usize, Arc<Mutex<Vec<usize>>>);
     impl Drop for Tell {
         fn drop(&mut self) {
             self.1.lock().unwrap().push(self.0);
         }
     }
-    let order = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let order = Arc::new(Mutex::new(Vec::new()));
     let runtime = Runtime::builder().workers(2).build().unwrap();
     runtime.block_on(async {
         for number in 0..50 {
