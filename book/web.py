@@ -35,7 +35,7 @@ def thrum_pong(port: int, certificate: Certificate | None = None) -> list:
     """HTTP/1.1 and 2 alike: a client's preface chooses, or ALPN."""
     if certificate is None:
         return thrum("pong", f"127.0.0.1:{port}")
-    return thrum("pong_tls", f"127.0.0.1:{port}", certificate.chain, certificate.key)
+    return thrum("pong_tls", certificate.chain, certificate.key, f"127.0.0.1:{port}")
 
 
 def pong_servers(stack: ExitStack, *, http2: bool = False, tls: bool = False, floor: bool = False) -> list[Server]:

@@ -502,10 +502,10 @@ fn a_slow_reader_holds_up_nobody_and_is_told_what_it_missed() {
 #[test]
 #[cfg(feature = "websocket")]
 fn the_chat_in_the_browser_tells_everybody_and_no_page_of_others() {
+    use thrum::http::upgrade::Upgraded;
     use thrum::http::websocket::{Message, WebSocket, connect};
-    use thrum::net::TcpStream;
 
-    async fn hears(socket: &mut WebSocket<TcpStream>, expected: &str) {
+    async fn hears(socket: &mut WebSocket<Upgraded>, expected: &str) {
         let message = socket.receive().await.unwrap().unwrap();
         assert_eq!(message.as_text(), Some(expected));
     }

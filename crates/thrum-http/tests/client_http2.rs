@@ -287,10 +287,10 @@ fn what_is_refused_is_sent_again() {
         let client = client();
         let response = client.post(&url).body("hello").await.unwrap();
         assert_eq!(response.text().await.unwrap(), "at last");
-        // Two retries, then it is told.
+        // Eight retries, then it is told.
         let error = client.post(&url).body("hello").await.unwrap_err();
         assert_eq!(error.phase(), Phase::Head);
-        assert_eq!(seen.load(Ordering::SeqCst), 2 + 3);
+        assert_eq!(seen.load(Ordering::SeqCst), 2 + 9);
     });
 }
 

@@ -5,7 +5,7 @@ mod support;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
-use futures_lite::{AsyncReadExt, AsyncWriteExt};
+use futures_lite::AsyncReadExt;
 use support::with_service;
 use thrum_http::client::Proxies;
 use thrum_http::{Body, Client, Request, Response, Server, StatusCode, header, service_fn};

@@ -209,7 +209,7 @@ fn trailers_hints_and_continue() {
             while let std::task::Poll::Ready(Some(Ok(response))) = response.poll_informational(cx) {
                 interim.push(response.status().as_u16());
             }
-            std::future::Future::poll(std::pin::Pin::new(&mut response), cx)
+            Future::poll(std::pin::Pin::new(&mut response), cx)
         });
         let (parts, mut body) = response.await.unwrap().into_parts();
         assert_eq!(interim, [100, 103]);

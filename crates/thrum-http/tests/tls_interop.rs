@@ -131,6 +131,17 @@ fn curl_gets_a_page() {
 }
 
 #[test]
+fn curl_gets_a_page_over_http2() {
+    let files = Files::new();
+    with_server(files.server(false), async |address, _| {
+        let version = ["--http2", "-w", " by HTTP/%{http_version}"];
+        if let Some((status, text)) = curl(&files, address, &version).await {
+            assert_eq!((status, text.as_str()), (0, "/page by HTTP/2"));
+        }
+    });
+}
+
+#[test]
 fn curl_shows_its_certificate() {
     let files = Files::new();
     with_server(files.server(true), async |address, _| {

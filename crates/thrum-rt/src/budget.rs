@@ -44,12 +44,14 @@ pub(crate) fn exhausted(cx: &Context<'_>) -> bool {
 pub(crate) fn spend(operations: u32) {
     let left = LEFT.get();
     if left > 0 {
-        LEFT.set(left.saturating_sub_unsigned(operations).max(0));
+        // Not below zero, where refusals are counted.
+        let spent = operations.min(left.unsigned_abs());
+        LEFT.set(left - spent as i32);
     }
 }
 
 pub(crate) fn spend_bytes(bytes: usize) {
-    spend(1 + u32::try_from(bytes / BYTES).unwrap_or(OPERATIONS));
+    spend(1 + (bytes / BYTES).min(OPERATIONS as usize) as u32);
 }
 
 #[cfg(all(test, not(loom)))]

@@ -40,9 +40,11 @@ impl Waiters {
 
     /// Wakes everyone.
     pub(crate) fn wake_all(self) {
-        let more = self.more.into_iter().flat_map(|more| *more);
-        for waker in self.first.into_iter().chain(more) {
-            waker.wake();
+        if let Some(first) = self.first {
+            first.wake();
+        }
+        if let Some(more) = self.more {
+            more.into_iter().for_each(Waker::wake);
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Tasks: output, panic, abort, detachment, what happens to them at the end.
 
-use std::sync::Arc;
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use thrum_rt::time::sleep;
@@ -157,13 +159,13 @@ fn tasks_that_wait_only_for_each_other_go_with_their_runtime() {
 
 #[test]
 fn the_end_drops_waiting_tasks_in_the_order_of_spawning() {
-    struct Tell(usize, Arc<std::sync::Mutex<Vec<usize>>>);
+    struct Tell(usize, Arc<Mutex<Vec<usize>>>);
     impl Drop for Tell {
         fn drop(&mut self) {
             self.1.lock().unwrap().push(self.0);
         }
     }
-    let order = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let order = Arc::new(Mutex::new(Vec::new()));
     let runtime = Runtime::builder().workers(2).build().unwrap();
     runtime.block_on(async {
         for number in 0..50 {
@@ -371,4 +373,43 @@ fn an_error_of_a_task_goes_where_errors_go() {
         let error: Box<dyn std::error::Error + Send + Sync> = error.into();
         assert_eq!(error.to_string(), "the task panicked: oh no");
     });
+}
+
+/// Locks what it shares when it is dropped, and wakes the task whose waker is in there, as h2 does.
+struct WakesUnderLock(Arc<Mutex<Option<Waker>>>);
+
+impl Drop for WakesUnderLock {
+    fn drop(&mut self) {
+        let mut shared = self.0.lock().unwrap();
+        if let Some(waker) = shared.take() {
+            waker.wake();
+        }
+    }
+}
+
+#[test]
+fn a_runtime_ends_though_tasks_wake_each_other_under_a_lock() {
+    let (sender, done) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let runtime = Runtime::builder().workers(1).build().unwrap();
+        let shared = Arc::new(Mutex::new(None));
+        runtime.block_on(async {
+            for keeps_waker in [false, true] {
+                let shared = WakesUnderLock(shared.clone());
+                drop(spawn(poll_fn(move |cx| {
+                    if keeps_waker {
+                        *shared.0.lock().unwrap() = Some(cx.waker().clone());
+                    }
+                    Poll::<()>::Pending
+                })));
+            }
+            while shared.lock().unwrap().is_none() {
+                yield_now().await;
+            }
+        });
+        drop(runtime);
+        sender.send(()).unwrap();
+    });
+    done.recv_timeout(Duration::from_secs(20))
+        .expect("the runtime does not end");
 }

@@ -30,7 +30,8 @@ pub struct Limits {
     pub idle_per_host: usize,
     /// Connections that are kept while they idle, to all hosts together. Default: 1,000.
     pub idle: usize,
-    /// Times that a request is sent again where that is safe: see [`Client`]. Default: 2.
+    /// Times that a request is sent again where that is safe: see [`Client`]. Over HTTP/2, four times as often if the server
+    /// says that it has not begun with it. Default: 2.
     pub retries: u32,
     /// Bytes of a response head. Default: 64 KiB.
     pub head_bytes: usize,

@@ -10,6 +10,7 @@ use http_body::{Body as HttpBody, Frame};
 use thrum_stream::stage::decompress::{self, Decompress};
 use thrum_stream::{Cause, Input, Stage, Step};
 
+use crate::body::Kind;
 use crate::{Body, BodyError};
 
 /// What is asked for: what is built in, the densest first.
@@ -60,7 +61,9 @@ pub(crate) fn decode(response: Response<Body>, method: &Method, limit: u64) -> R
     let (mut head, body) = response.into_parts();
     head.headers.remove(CONTENT_ENCODING);
     head.headers.remove(CONTENT_LENGTH);
-    Response::from_parts(head, Body::wrap(Decoded::new(body, coders)))
+    let mut plain = Body::empty();
+    plain.kind = Kind::Stream(Box::pin(Decoded::new(body, coders)));
+    Response::from_parts(head, plain)
 }
 
 /// What undoes the codings, the last one first; `None` if one is unknown, or there are too many.
@@ -137,10 +140,20 @@ impl Decoded {
         })
     }
 
+    /// Whether something came with the end of what is compressed.
+    fn has_rest(&mut self) -> bool {
+        let mut rests = self
+            .coders
+            .iter_mut()
+            .filter_map(|coder| coder.input.take());
+        rests.any(|rest| !rest.is_empty())
+    }
+
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         loop {
             match self.step() {
                 Ok(Step::Item(bytes)) => return Poll::Ready(Some(Ok(Frame::data(bytes)))),
+                Ok(Step::Done) if self.has_rest() => return Poll::Ready(Some(Err(rest()))),
                 Ok(Step::Done) => self.at = At::End,
                 Ok(Step::Need) if self.at == At::Over => {
                     let trailers = self.trailers.take().map(Frame::trailers);
@@ -156,10 +169,7 @@ impl Decoded {
             };
             match frame {
                 Some(Ok(bytes)) if bytes.is_empty() => {}
-                Some(Ok(_)) if self.at == At::End => {
-                    let why = "something follows the compressed body";
-                    return Poll::Ready(Some(Err(BodyError::Other(why.into()))));
-                }
+                Some(Ok(_)) if self.at == At::End => return Poll::Ready(Some(Err(rest()))),
                 Some(Ok(bytes)) => {
                     self.at = At::Within;
                     self.coders[0].input.give(bytes);
@@ -170,6 +180,10 @@ impl Decoded {
             }
         }
     }
+}
+
+fn rest() -> BodyError {
+    BodyError::Other("something follows the compressed body".into())
 }
 
 /// Asks the last of them for bytes, which asks the one before it.

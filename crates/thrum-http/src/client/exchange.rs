@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::header::UPGRADE;
 use http::{Method, Request, Response};
-use thrum_rt::time::{Instant, timeout};
+use thrum_rt::time::{Instant, sleep, timeout};
 
 use super::config::Versions;
 use super::http1::{self, Connection, Failure, Lost};
@@ -15,6 +15,10 @@ use super::request::Options;
 use super::{Config, Error, Phase, connect, http2};
 use crate::Body;
 use crate::wire::Wire;
+
+/// How many times as often a request is sent again that the server says it has done nothing about: with many on a connection
+/// that ends, one may be unlucky with the next connection too.
+const REFUSALS: u32 = 4;
 
 /// Sends a request, and waits for the head of its response.
 pub(crate) async fn exchange(
@@ -37,6 +41,7 @@ async fn attempt(
     clock: Clock,
 ) -> Result<Response<Body>, Error> {
     let config = pool.config();
+    let begun = Instant::now();
     let mut tries = 0;
     loop {
         tries += 1;
@@ -45,12 +50,28 @@ async fn attempt(
         {
             match connection.send(request, options, clock).await {
                 Ok(response) => return Ok(response),
-                // What was not sent is sent again even if the connection is new: a server that ends says so.
-                Err(failure) if !is_safe(&failure, request) || tries > config.limits.retries => {
-                    return Err(failure.error);
+                // The connection ended while the request waited for its turn: it still waits.
+                Err(failure)
+                    if failure.lost == Some(Lost::Unsent)
+                        && begun.elapsed() < config.timeouts.queue =>
+                {
+                    tries -= 1;
+                    continue;
                 }
+                // What was refused is sent again even if the connection is new, after ever longer.
                 Err(failure) => {
+                    let is_refused = failure.lost == Some(Lost::Refused);
+                    let times = if is_refused { REFUSALS } else { 1 };
+                    if !is_safe(&failure, request)
+                        || tries > config.limits.retries.saturating_mul(times)
+                    {
+                        return Err(failure.error);
+                    }
                     tracing::debug!(error = %failure.error, "a request is sent again");
+                    if is_refused && tries > 1 {
+                        let pause = Duration::from_millis(1 << tries.min(7));
+                        sleep(clock.at_most(pause, Phase::Head)?).await;
+                    }
                     continue;
                 }
             }
@@ -164,7 +185,7 @@ fn may_share(origin: &Origin, config: &Config, request: &Request<Body>) -> bool 
 fn is_safe(failure: &Failure, request: &Request<Body>) -> bool {
     failure.is_replayable
         && match failure.lost {
-            Some(Lost::Unsent) => true,
+            Some(Lost::Unsent | Lost::Refused) => true,
             Some(Lost::Unanswered) => is_repeatable(request),
             None => false,
         }

@@ -90,8 +90,7 @@ impl<A: Application> Connection<A> {
     async fn run(mut self: Box<Self>) {
         let mut idle = self.line.context.timeouts.idle;
         let ended = loop {
-            self.line.deadline.set(idle);
-            match self.line.readable(true).await {
+            match self.line.readable(true, Some(idle)).await {
                 Ok(Awaited::Readable) => {}
                 Ok(Awaited::Expired | Awaited::Ending) => break Ok(Ended::Closed),
                 Err(error) => break Err(error),
@@ -197,19 +196,17 @@ impl<A: Application> Active<'_, A> {
                 return Ok(Next::End);
             }
             transport.flush().await?;
+            let mut limit = None;
             if transport.input.is_empty() {
                 transport.release_buffers();
-                transport
-                    .line
-                    .deadline
-                    .set(transport.line.context.timeouts.idle.min(READY));
+                limit = Some(transport.line.context.timeouts.idle.min(READY));
             } else if !std::mem::replace(&mut begun, true) {
                 transport
                     .line
                     .deadline
                     .set(transport.line.context.timeouts.head);
             }
-            match transport.readable().await? {
+            match transport.readable(limit).await? {
                 Awaited::Readable => eof = transport.read()? == Some(0),
                 Awaited::Expired if begun => return Ok(Next::Refused(Reject::HeadTimeout)),
                 Awaited::Expired => return Ok(Next::Rest),

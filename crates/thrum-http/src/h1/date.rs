@@ -1,4 +1,4 @@
-//! The date as HTTP writes it, rendered once a second on each thread.
+//! The date as HTTP writes it; a response's field of it is rendered once a second on each thread.
 
 use std::cell::RefCell;
 use std::time::SystemTime;
@@ -7,34 +7,38 @@ use http::HeaderValue;
 use thrum_parse::http::value::HttpDate;
 use thrum_rt::time::coarse_unix_time;
 
-/// Bytes of a date: `Sun, 06 Nov 1994 08:49:37 GMT`.
-pub(crate) const LENGTH: usize = 29;
+const NAME: &str = "date: ";
+
+/// A date and its field line: `date: Sun, 06 Nov 1994 08:49:37 GMT`.
+const LENGTH: usize = 29;
+const LINE_LENGTH: usize = NAME.len() + LENGTH + 2;
 
 struct Rendered {
     second: u64,
-    text: [u8; LENGTH],
-    /// The same, once it was asked for.
+    line: [u8; LINE_LENGTH],
+    /// The date alone, once it was asked for.
     value: Option<HeaderValue>,
 }
 
 thread_local! {
     static RENDERED: RefCell<Rendered> = const { RefCell::new(Rendered {
         second: 0,
-        text: [b' '; LENGTH],
+        line: *b"date: Thu, 01 Jan 1970 00:00:00 GMT\r\n",
         value: None,
     }) };
 }
 
-/// Calls `f` with the present date.
-pub(crate) fn with_date<R>(f: impl FnOnce(&[u8; LENGTH]) -> R) -> R {
-    with_rendered(|rendered| f(&rendered.text))
+/// The field line of the present date.
+pub(crate) fn date_line() -> [u8; LINE_LENGTH] {
+    with_rendered(|rendered| rendered.line)
 }
 
 /// The present date as a field's value.
 pub(crate) fn date_value() -> Option<HeaderValue> {
     with_rendered(|rendered| {
         if rendered.value.is_none() {
-            rendered.value = HeaderValue::from_bytes(&rendered.text).ok();
+            let date = &rendered.line[NAME.len()..][..LENGTH];
+            rendered.value = HeaderValue::from_bytes(date).ok();
         }
         rendered.value.clone()
     })
@@ -45,7 +49,7 @@ fn with_rendered<R>(f: impl FnOnce(&mut Rendered) -> R) -> R {
     RENDERED.with_borrow_mut(|rendered| {
         if rendered.second != second {
             let date = HttpDate::clamped(i64::try_from(second).unwrap_or(i64::MAX));
-            rendered.text = date.to_imf_fixdate();
+            rendered.line[NAME.len()..][..LENGTH].copy_from_slice(&date.to_imf_fixdate());
             rendered.second = second;
             rendered.value = None;
         }
@@ -74,11 +78,14 @@ mod tests {
 
     #[test]
     fn the_date_is_the_present() {
-        let now = with_date(|date| String::from_utf8(date.to_vec()).unwrap());
-        let parsed = HttpDate::parse(now.as_bytes()).unwrap();
+        let line = date_line();
+        let now = line
+            .strip_prefix(b"date: ")
+            .and_then(|line| line.strip_suffix(b"\r\n"));
+        let parsed = HttpDate::parse(now.unwrap()).unwrap();
         let age = SystemTime::now()
             .duration_since(parsed.to_system_time())
             .unwrap();
-        assert!(age < Duration::from_secs(3), "{now}");
+        assert!(age < Duration::from_secs(3), "{parsed}");
     }
 }

@@ -3,9 +3,9 @@
 use http::header::{
     CONNECTION, CONTENT_LENGTH, DATE, HeaderName, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
-use http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
+use http::{HeaderMap, HeaderValue, StatusCode, Version};
 
-use super::date;
+use super::date::date_line;
 
 /// How the end of a response's body is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(crate) enum Ending {
 /// Decides how a body is sent (RFC 9112 section 6.3).
 pub(crate) fn ending(
     version: Version,
-    method: &Method,
+    is_head: bool,
     status: StatusCode,
     size: Option<u64>,
 ) -> Ending {
@@ -31,7 +31,7 @@ pub(crate) fn ending(
         || status == StatusCode::NO_CONTENT
         || status == StatusCode::NOT_MODIFIED;
     match size {
-        _ if bodiless || method == Method::HEAD => Ending::NoBody,
+        _ if bodiless || is_head => Ending::NoBody,
         Some(size) => Ending::Length(size),
         None if version == Version::HTTP_11 => Ending::Chunked,
         None => Ending::Close,
@@ -108,7 +108,7 @@ impl Head<'_> {
             field(output, name.as_str().as_bytes(), value.as_bytes());
         }
         if !told_date {
-            date::with_date(|date| field(output, b"date", date));
+            output.extend_from_slice(&date_line());
         }
         match (self.ending, self.size) {
             (Ending::Length(length), _) => length_field(output, length),
@@ -156,11 +156,9 @@ fn status_line(output: &mut Vec<u8>, status: StatusCode) {
 }
 
 fn length_field(output: &mut Vec<u8>, length: u64) {
-    field(
-        output,
-        b"content-length",
-        itoa::Buffer::new().format(length).as_bytes(),
-    );
+    output.extend_from_slice(b"content-length: ");
+    output.extend_from_slice(itoa::Buffer::new().format(length).as_bytes());
+    output.extend_from_slice(b"\r\n");
 }
 
 fn field(output: &mut Vec<u8>, name: &[u8], value: &[u8]) {
@@ -246,18 +244,13 @@ mod tests {
 
     #[test]
     fn endings() {
-        let get = |version, size| ending(version, &Method::GET, StatusCode::OK, size);
+        let get = |version, size| ending(version, false, StatusCode::OK, size);
         assert_eq!(get(Version::HTTP_11, Some(3)), Ending::Length(3));
         assert_eq!(get(Version::HTTP_11, None), Ending::Chunked);
         assert_eq!(get(Version::HTTP_10, None), Ending::Close);
-        let head = ending(Version::HTTP_11, &Method::HEAD, StatusCode::OK, None);
+        let head = ending(Version::HTTP_11, true, StatusCode::OK, None);
         assert_eq!(head, Ending::NoBody);
-        let none = ending(
-            Version::HTTP_11,
-            &Method::GET,
-            StatusCode::NOT_MODIFIED,
-            Some(3),
-        );
+        let none = ending(Version::HTTP_11, false, StatusCode::NOT_MODIFIED, Some(3));
         assert_eq!(none, Ending::NoBody);
     }
 }

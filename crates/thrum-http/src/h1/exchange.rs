@@ -48,9 +48,10 @@ impl<A: Application> Active<'_, A> {
         // The one copy of the head; the request's values and the observer's are slices of it.
         let bytes = keep_head(&self.transport.input.bytes()[..length]);
         self.transport.input.consume(length);
-        let mut request = Request::new(Body::empty());
-        *request.headers_mut() = std::mem::take(&mut self.spare);
-        let terms = match receive(&self.head, &bytes, &mut request) {
+        let mut asked = None;
+        let request = asked.insert(Request::new(Body::empty()));
+        std::mem::swap(request.headers_mut(), &mut self.spare);
+        let terms = match receive(&self.head, &bytes, request) {
             Ok(terms) => terms,
             Err(reject) => return self.refuse(reject, &bytes).await.map(Some),
         };
@@ -72,7 +73,7 @@ impl<A: Application> Active<'_, A> {
             status: StatusCode::INTERNAL_SERVER_ERROR,
             body_bytes: 0,
         };
-        let answered = self.answer(&mut Some(request), terms, &mut outcome).await;
+        let answered = self.answer(&mut asked, terms, &mut outcome).await;
         if let (Some(observer), Some(begin)) = (&self.transport.line.context.observer, begin) {
             observer.finished(&Exchange {
                 peer: self.transport.line.open.peer,
@@ -146,10 +147,10 @@ impl<A: Application> Active<'_, A> {
         let Active {
             transport, current, ..
         } = self;
-        let (mut version, mut method) = (Version::HTTP_11, Method::GET);
+        let (mut version, mut is_head) = (Version::HTTP_11, false);
         let (mut upload, mut upgraded) = (None, None);
         if let Some(request) = request {
-            (version, method) = (request.version(), request.method().clone());
+            (version, is_head) = (request.version(), request.method() == Method::HEAD);
             upload = attach_body(request, framing, expects_continue, &transport.line.context);
             if upgrade && framing == Framing::None {
                 let (sender, promise) = upgrade::promise();
@@ -160,41 +161,42 @@ impl<A: Application> Active<'_, A> {
         let mut handled = None;
         let mut future = pin!(None);
         let poll = |cx: &mut Context<'_>| {
-            let polled = poll_call(self.application, request, future.as_mut(), cx);
-            polled.map(|done| handled = Some(done))
+            poll_call(self.application, request, future.as_mut(), &mut handled, cx)
         };
         drive(transport, current, &mut upload, Hints::new(version), poll).await?;
         future.set(None);
         if upload.as_ref().is_some_and(|upload| upload.is_too_large()) {
             handled = handled.map(unless_well);
         }
-        let (response, failed) = match handled {
+        let (mut error, mut failed) = (None, false);
+        let response = match &mut handled {
             // An interim status is no answer: the client would take the next response for this one.
             Some(Handled::Response(response))
                 if !response.status().is_informational()
                     || response.status() == StatusCode::SWITCHING_PROTOCOLS
                         && upgraded.is_some() =>
             {
-                (response, false)
+                response
             }
             other => {
+                failed = true;
                 let counters = self.transport.line.open.counters();
-                (internal_error(counters, other), true)
+                error.insert(internal_error(counters, other.as_ref()))
             }
         };
 
-        let (mut parts, body) = response.into_parts();
-        outcome.status = parts.status;
-        if parts.status == StatusCode::SWITCHING_PROTOCOLS {
-            encode::switching_protocols(self.transport.output.buffer(), &parts.headers);
+        let status = response.status();
+        outcome.status = status;
+        if status == StatusCode::SWITCHING_PROTOCOLS {
+            encode::switching_protocols(self.transport.output.buffer(), response.headers());
             return Ok(Answered {
                 keep_alive: false,
                 upload,
                 upgraded,
             });
         }
-        let size = body.size();
-        let ending = encode::ending(version, &method, parts.status, size);
+        let size = response.body().size();
+        let ending = encode::ending(version, is_head, status, size);
         let last = self
             .transport
             .line
@@ -204,7 +206,7 @@ impl<A: Application> Active<'_, A> {
             .is_some_and(|limit| *self.served >= limit);
         // A response that may be made of the request's body will ask for it, and then its own head is sent already.
         if ending != Ending::NoBody
-            && matches!(body.kind, Kind::Incoming(_) | Kind::Stream(_))
+            && matches!(response.body().kind, Kind::Incoming(_) | Kind::Stream(_))
             && let Some(upload) = &mut upload
         {
             upload.continue_if_held(&mut self.transport);
@@ -221,20 +223,28 @@ impl<A: Application> Active<'_, A> {
             && !self.transport.line.open.is_ending();
         let head = Head {
             version,
-            status: parts.status,
-            headers: &parts.headers,
+            status,
+            headers: response.headers(),
             ending,
             size,
             keep_alive,
         };
         let keep_alive = head.encode(self.transport.output.buffer());
-        parts.headers.clear();
-        self.spare = parts.headers;
-        let trailers = takes_trailers && ending == Ending::Chunked;
+        response.headers_mut().clear();
+        std::mem::swap(response.headers_mut(), &mut self.spare);
         let sent = &mut outcome.body_bytes;
-        let complete = self
-            .send_body(body, ending, trailers, &mut upload, sent)
-            .await?;
+        let complete = match self.transport.copy_body(response.body(), ending) {
+            Some(copied) => {
+                *sent = copied;
+                true
+            }
+            None => {
+                let body = std::mem::take(response.body_mut());
+                let trailers = takes_trailers && ending == Ending::Chunked;
+                self.send_body(body, ending, trailers, &mut upload, sent)
+                    .await?
+            }
+        };
         Ok(Answered {
             keep_alive: keep_alive && complete,
             upload,

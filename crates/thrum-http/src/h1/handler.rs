@@ -33,9 +33,13 @@ impl Hints {
 
     /// Puts into the output what was given since.
     fn put(self, transport: &mut Transport<'_>, current: &mut Current) {
-        if !current.has_hints() {
-            return;
+        if current.has_hints() {
+            self.put_all(transport, current);
         }
+    }
+
+    #[cold]
+    fn put_all(self, transport: &mut Transport<'_>, current: &mut Current) {
         for fields in current.take_hints() {
             if self == Hints::Sent {
                 encode::early_hints(transport.output.buffer(), &fields);

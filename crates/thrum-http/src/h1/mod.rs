@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `connection` | the connection, from its first byte to its last |
 //! | `exchange` | a request, its answer, and what is left behind |
+//! | `names` | the names of fields that are most often sent |
 //! | `request` | from a parsed head to a request, or a [`Reject`](crate::Reject); how its body is framed |
 //! | `handler` | waiting for the handler |
 //! | `upload`, `chunked` | a request's body on its way to the handler |
@@ -17,6 +18,7 @@ mod date;
 mod encode;
 mod exchange;
 mod handler;
+mod names;
 mod request;
 mod send;
 mod transport;

@@ -2,11 +2,12 @@
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, Request, Uri};
-use thrum_parse::Span;
-use thrum_parse::http::value::{ContentLength, FieldValue, TransferEncoding};
+use thrum_parse::http::value::{self, FieldValue};
 use thrum_parse::http::{HeadError, RequestHead, Version};
 use thrum_parse::uri::parse_host;
+use thrum_parse::{ByteSet, Span, class};
 
+use super::names::{self, known};
 use crate::{Body, Reject};
 
 /// What a request's head says of the connection.
@@ -31,7 +32,7 @@ pub(crate) enum Framing {
     Chunked,
 }
 
-/// What the fields say that concern the message itself.
+/// What the fields say of the message itself.
 #[derive(Default)]
 struct Control {
     host: Option<Span>,
@@ -57,9 +58,16 @@ pub(crate) fn receive(
     request.headers_mut().reserve(head.headers().len());
     let mut control = Control::default();
     for field in head.headers() {
-        let (name, value) = (field.name.of(bytes), field.value.of(bytes));
-        control.note(name, value, field.value, head.version)?;
-        let name = HeaderName::from_bytes(name).map_err(|_| HeadError::BadName)?;
+        let name = field.name.of(bytes);
+        let name = match known(name) {
+            Some(known) => {
+                if let Some(field_is) = known.control {
+                    control.note(field_is, field.value.of(bytes), field.value, head.version)?;
+                }
+                known.name.clone()
+            }
+            None => HeaderName::from_bytes(name).map_err(|_| HeadError::BadName)?,
+        };
         let value = HeaderValue::from_maybe_shared(slice(bytes, field.value))
             .map_err(|_| HeadError::BadValue)?;
         request.headers_mut().append(name, value);
@@ -85,29 +93,38 @@ pub(crate) fn receive(
 }
 
 impl Control {
-    /// Notes a field, if it is one of those that matter here. They are told by their length first.
+    /// Notes what a field says.
     fn note(
         &mut self,
-        name: &[u8],
+        field: names::Control,
         value: &[u8],
         span: Span,
         version: Version,
     ) -> Result<(), Reject> {
-        match name.len() {
-            2 if name.eq_ignore_ascii_case(b"te") => {
-                let mut codings = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
-                self.takes_trailers |=
-                    codings.any(|coding| coding.eq_ignore_ascii_case(b"trailers"));
+        use names::Control::*;
+        match field {
+            Host => set_once(&mut self.host, span, Reject::DuplicateHost),
+            Connection => {
+                for option in value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
+                    self.close |= option.eq_ignore_ascii_case(b"close");
+                    self.keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
+                    self.connection_upgrade |= option.eq_ignore_ascii_case(b"upgrade");
+                }
                 Ok(())
             }
-            7 if name.eq_ignore_ascii_case(b"upgrade") => {
-                self.upgrade = true;
-                Ok(())
+            ContentLength => set_once(
+                &mut self.length,
+                content_length(value)?,
+                Reject::DuplicateContentLength,
+            ),
+            TransferEncoding => {
+                let repeated = std::mem::replace(&mut self.chunked, true);
+                if repeated || version == Version::Http10 {
+                    return Err(Reject::BadTransferEncoding);
+                }
+                transfer_encoding(value)
             }
-            4 if name.eq_ignore_ascii_case(b"host") => {
-                set_once(&mut self.host, span, Reject::DuplicateHost)
-            }
-            6 if name.eq_ignore_ascii_case(b"expect") => {
+            Expect => {
                 // HTTP/1.0 does not know it (RFC 9110 section 10.1.1).
                 self.expects_continue = version == Version::Http11;
                 let known = value.eq_ignore_ascii_case(b"100-continue");
@@ -117,27 +134,16 @@ impl Control {
                     Err(Reject::UnsupportedExpectation)
                 }
             }
-            10 if name.eq_ignore_ascii_case(b"connection") => {
-                for option in value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
-                    self.close |= option.eq_ignore_ascii_case(b"close");
-                    self.keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
-                    self.connection_upgrade |= option.eq_ignore_ascii_case(b"upgrade");
-                }
+            Te => {
+                let mut codings = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+                self.takes_trailers |=
+                    codings.any(|coding| coding.eq_ignore_ascii_case(b"trailers"));
                 Ok(())
             }
-            14 if name.eq_ignore_ascii_case(b"content-length") => set_once(
-                &mut self.length,
-                content_length(value)?,
-                Reject::DuplicateContentLength,
-            ),
-            17 if name.eq_ignore_ascii_case(b"transfer-encoding") => {
-                let repeated = std::mem::replace(&mut self.chunked, true);
-                if repeated || version == Version::Http10 {
-                    return Err(Reject::BadTransferEncoding);
-                }
-                transfer_encoding(value)
+            Upgrade => {
+                self.upgrade = true;
+                Ok(())
             }
-            _ => Ok(()),
         }
     }
 
@@ -174,16 +180,14 @@ impl Control {
 /// Whether it is a host as most are: a name, and a port of at most four digits. This is what the grammar says as well, in
 /// less time: it also tells what kind of host it is.
 fn is_plain_host(host: &[u8]) -> bool {
-    let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
-    let name = host.iter().position(|byte| !is_of_name(byte));
-    match name.map(|end| host.split_at(end)) {
-        None => !host.is_empty(),
-        Some(([], _)) => false,
-        Some((_, port)) => {
-            port[0] == b':'
-                && matches!(port.len(), 2..=5)
-                && port[1..].iter().all(u8::is_ascii_digit)
+    static NAME: ByteSet = class::ALPHANUMERIC.with(b"-._");
+    let name = host.iter().take_while(|&&byte| NAME.contains(byte)).count();
+    match &host[name..] {
+        [] => name > 0,
+        [b':', port @ ..] => {
+            name > 0 && matches!(port.len(), 1..=4) && port.iter().all(u8::is_ascii_digit)
         }
+        _ => false,
     }
 }
 
@@ -197,7 +201,7 @@ fn set_once<T>(place: &mut Option<T>, value: T, repeated: Reject) -> Result<(), 
 
 /// One number. RFC 9110 section 8.6 lets a repeated one be refused, and so it is.
 fn content_length(value: &[u8]) -> Result<u64, Reject> {
-    match ContentLength::parse(value) {
+    match value::ContentLength::parse(value) {
         Ok(length) if !length.is_repeated => Ok(length.bytes),
         _ => Err(Reject::BadContentLength),
     }
@@ -205,7 +209,7 @@ fn content_length(value: &[u8]) -> Result<u64, Reject> {
 
 /// `chunked`, once, and nothing else.
 fn transfer_encoding(value: &[u8]) -> Result<(), Reject> {
-    match TransferEncoding::parse(value) {
+    match value::TransferEncoding::parse(value) {
         Ok(codings) if !codings.ends_in_chunked() => Err(Reject::BadTransferEncoding),
         Ok(codings) if codings.len() > 1 => Err(Reject::UnsupportedTransferEncoding),
         Ok(_) => Ok(()),

@@ -8,6 +8,7 @@ use super::chunked;
 use super::connection::Active;
 use super::encode::Ending;
 use super::handler::{Hints, Pending, drive};
+use super::transport::Transport;
 use crate::body::{FilePart, Kind, Next, poll_frame};
 use crate::server::Counters;
 use crate::{Application, Body};
@@ -15,8 +16,25 @@ use crate::{Application, Body};
 /// A body up to this length is copied behind its head, so that one plain write takes both.
 const COPY_UP_TO: usize = 16 * 1024;
 
+impl Transport<'_> {
+    /// Puts a short body, or none, into the output. The bytes of it; `None`: it is to be sent in another way.
+    pub(super) fn copy_body(&mut self, body: &Body, ending: Ending) -> Option<u64> {
+        match &body.kind {
+            _ if ending == Ending::NoBody => Some(0),
+            Kind::Empty => Some(0),
+            // Its head must not wait for more (MSG_MORE) that does not come.
+            Kind::File(part) if part.length == 0 => Some(0),
+            Kind::Bytes(bytes) if bytes.len() <= COPY_UP_TO => {
+                self.output.buffer().extend_from_slice(bytes);
+                Some(bytes.len() as u64)
+            }
+            _ => None,
+        }
+    }
+}
+
 impl<A: Application> Active<'_, A> {
-    /// Sends a body behind its head; whether all of it was there.
+    /// Sends a body behind its head; whether all of it was there. A short one is [copied](Transport::copy_body).
     pub(super) async fn send_body(
         &mut self,
         body: Body,
@@ -26,15 +44,7 @@ impl<A: Application> Active<'_, A> {
         sent: &mut u64,
     ) -> io::Result<bool> {
         match body.kind {
-            _ if ending == Ending::NoBody => Ok(true),
             Kind::Empty => Ok(true),
-            // Its head must not wait for more (MSG_MORE) that does not come.
-            Kind::File(part) if part.length == 0 => Ok(true),
-            Kind::Bytes(bytes) if bytes.len() <= COPY_UP_TO => {
-                self.transport.output.buffer().extend_from_slice(&bytes);
-                *sent += bytes.len() as u64;
-                Ok(true)
-            }
             Kind::Bytes(bytes) => {
                 self.transport.flush_with(&bytes).await?;
                 *sent += bytes.len() as u64;

@@ -5,6 +5,7 @@ use std::future::poll_fn;
 use std::io::{self, ErrorKind, IoSlice};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::Bytes;
 use thrum_rt::time::Deadline;
@@ -50,8 +51,13 @@ impl Line {
         }
     }
 
-    /// Waits for the client to send something, or for the deadline, or for the server's end if the connection is `idle`.
-    pub(crate) async fn readable(&mut self, idle: bool) -> io::Result<Awaited> {
+    /// Waits for the client to send something, or for the deadline, or for the server's end if the connection is `idle`. If
+    /// there is something to wait for, the deadline is first set to what `limit` says.
+    pub(crate) async fn readable(
+        &mut self,
+        idle: bool,
+        mut limit: Option<Duration>,
+    ) -> io::Result<Awaited> {
         poll_fn(|cx| {
             if let Poll::Ready(ready) = self.wire.poll_readable(cx) {
                 return Poll::Ready(ready.map(|()| Awaited::Readable));
@@ -60,9 +66,11 @@ impl Line {
             if idle && self.open.is_ending() {
                 return Poll::Ready(Ok(Awaited::Ending));
             }
-            self.deadline
-                .poll_expired(cx)
-                .map(|()| Ok(Awaited::Expired))
+            let expired = match limit.take() {
+                Some(limit) => self.deadline.start(limit, cx),
+                None => self.deadline.poll_expired(cx),
+            };
+            expired.map(|()| Ok(Awaited::Expired))
         })
         .await
     }
@@ -83,7 +91,7 @@ impl<'a> Transport<'a> {
     }
 
     /// Waits for the client to send something, or for the deadline, or for the server's end if nothing has come yet.
-    pub(crate) async fn readable(&mut self) -> io::Result<Awaited> {
+    pub(crate) async fn readable(&mut self, limit: Option<Duration>) -> io::Result<Awaited> {
         if !self.input.is_empty() {
             // A client that takes its time for a head is not given a whole buffer for it.
             let waits = poll_fn(|cx| Poll::Ready(self.line.wire.poll_readable(cx).is_pending()));
@@ -91,7 +99,7 @@ impl<'a> Transport<'a> {
                 self.input.shrink();
             }
         }
-        self.line.readable(self.input.is_empty()).await
+        self.line.readable(self.input.is_empty(), limit).await
     }
 
     /// Reads what is there. `None`: nothing after all; 0: the client has sent its last.

@@ -394,6 +394,6 @@ impl<A: Application> Connection<A> {
         })
         .await;
         // A handler that runs on holds the socket.
-        let _ = shared.open.socket.shutdown(std::net::Shutdown::Both);
+        let _ = lock(&pipe).wire.socket().shutdown(std::net::Shutdown::Both);
     }
 }

@@ -194,9 +194,7 @@ impl Pipe {
             self.last_words = self.output[begin..].to_vec();
         }
         ready!(self.poll_drain(cx))?;
-        // If the client has reset it, there is nothing left to end.
-        let _ = self.wire.end();
-        Poll::Ready(Ok(()))
+        futures_io::AsyncWrite::poll_close(Pin::new(&mut self.wire), cx)
     }
 }
 

@@ -73,8 +73,13 @@ pub(super) fn serve<A: Application>(
             let mut future = pin!(None);
             poll_fn(|cx| {
                 drive(&mut current, &mut respond, cx, |cx| {
-                    let polled = poll_call(&mut application, &mut request, future.as_mut(), cx);
-                    polled.map(|done| handled = Some(done))
+                    poll_call(
+                        &mut application,
+                        &mut request,
+                        future.as_mut(),
+                        &mut handled,
+                        cx,
+                    )
                 })
             })
             .await;
@@ -87,7 +92,7 @@ pub(super) fn serve<A: Application>(
                     Handled::Response(response) if !response.status().is_informational() => {
                         response
                     }
-                    other => internal_error(shared.open.counters(), Some(other)),
+                    other => internal_error(shared.open.counters(), Some(&other)),
                 };
                 let status = response.status();
                 let rest = response::send_at_once(respond, &method, response, &mut sent);

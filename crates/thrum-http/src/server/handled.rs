@@ -19,35 +19,43 @@ pub(crate) enum Handled {
 
 /// Hands a request to an application once that is ready for it, and polls what it answers. A panic goes no further.
 ///
-/// The request is taken out and the future put in place when it is called, so that neither is moved on the way: they are
-/// large, and moving them shows.
+/// The request is taken out of its place and the future and the response are put into theirs, so that none is moved on the
+/// way: they are large, and moving them shows.
 pub(crate) fn poll_call<A: Application>(
     application: &mut A,
     request: &mut Option<Request<Body>>,
     mut future: Pin<&mut Option<A::Future>>,
+    handled: &mut Option<Handled>,
     cx: &mut Context<'_>,
-) -> Poll<Handled> {
+) -> Poll<()> {
     let poll = || {
+        // Errors become text at once: they need not be `Send`.
+        let failed = |error: A::Error| Some(Handled::Failed(error.to_string()));
         if request.is_some() {
-            ready!(application.poll_ready(cx))?;
+            if let Err(error) = ready!(application.poll_ready(cx)) {
+                *handled = failed(error);
+                return Poll::Ready(());
+            }
             future.set(request.take().map(|request| application.call(request)));
         }
-        match future.as_mut().as_pin_mut() {
-            Some(future) => future.poll(cx),
-            None => Poll::Pending,
-        }
+        let Some(future) = future.as_mut().as_pin_mut() else {
+            return Poll::Pending;
+        };
+        *handled = match ready!(future.poll(cx)) {
+            Ok(response) => Some(Handled::Response(response.map(Body::wrap))),
+            Err(error) => failed(error),
+        };
+        Poll::Ready(())
     };
-    match catch_unwind(AssertUnwindSafe(poll)) {
-        Ok(Poll::Pending) => Poll::Pending,
-        Ok(Poll::Ready(Ok(response))) => Poll::Ready(Handled::Response(response.map(Body::wrap))),
-        // Errors become text at once: they need not be `Send`.
-        Ok(Poll::Ready(Err(error))) => Poll::Ready(Handled::Failed(error.to_string())),
-        Err(_) => Poll::Ready(Handled::Panicked),
-    }
+    catch_unwind(AssertUnwindSafe(poll)).unwrap_or_else(|_| {
+        *handled = Some(Handled::Panicked);
+        Poll::Ready(())
+    })
 }
 
 /// What the client is told when its handler has no response.
-pub(crate) fn internal_error(counters: &Counters, handled: Option<Handled>) -> Response<Body> {
+#[cold]
+pub(crate) fn internal_error(counters: &Counters, handled: Option<&Handled>) -> Response<Body> {
     match handled {
         Some(Handled::Failed(error)) => {
             Counters::count(&counters.errors);

@@ -2,7 +2,9 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::io;
+use std::sync::Arc;
 
+use bytes::Bytes;
 use futures_io::{AsyncRead, AsyncWrite};
 use futures_lite::{AsyncReadExt, AsyncWriteExt};
 use http::header::{
@@ -18,6 +20,8 @@ use tungstenite::protocol::Role;
 
 use super::handshake::{VERSION, accept_key, has_token, key, list};
 use super::{Config, WebSocket};
+use crate::upgrade::Upgraded;
+use crate::wire::Wire;
 
 /// Why there is no connection.
 #[derive(Debug, Error)]
@@ -43,12 +47,13 @@ pub enum ConnectError {
     InvalidAnswer(&'static str),
 }
 
-/// Connects to a URL `ws://host[:port]/path`, with the default [`Config`]. For more, open a stream and use [`client`].
+/// Connects to a URL `ws://host[:port]/path` or `wss://...`, with the default [`Config`]; TLS trusts whom the system trusts. For
+/// more, open a stream and use [`client`].
 ///
 /// Dropping the future before it is done drops the connection.
 ///
 /// # Errors
-/// [`ConnectError`]: also for `wss://`, which needs a stream that speaks TLS, to be given to [`client`].
+/// [`ConnectError`].
 ///
 /// ```no_run
 /// # thrum_rt::block_on(async {
@@ -60,25 +65,56 @@ pub enum ConnectError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # }).unwrap();
 /// ```
-pub async fn connect(url: &str) -> Result<WebSocket<TcpStream>, ConnectError> {
+pub async fn connect(url: &str) -> Result<WebSocket<Upgraded>, ConnectError> {
+    connect_by(url, async |wire, host| {
+        #[cfg(feature = "tls")]
+        return crate::tls::Connector::new()?
+            .connect(wire, host, &[b"http/1.1"])
+            .await;
+        #[cfg(not(feature = "tls"))]
+        {
+            let _ = (wire, host);
+            Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "wss needs the feature tls",
+            ))
+        }
+    })
+    .await
+}
+
+/// Connects, and speaks TLS by `secure` where the URL wants it.
+pub(crate) async fn connect_by(
+    url: &str,
+    secure: impl AsyncFnOnce(Wire, &str) -> io::Result<Wire>,
+) -> Result<WebSocket<Upgraded>, ConnectError> {
     let config = Config::default();
     let uri: Uri = url
         .parse()
         .map_err(|_| ConnectError::InvalidRequest("not a URL"))?;
-    if uri.scheme_str() != Some("ws") {
-        return Err(ConnectError::InvalidRequest("the URL's scheme is not ws"));
-    }
+    let (is_tls, port) = match uri.scheme_str() {
+        Some("ws") => (false, 80),
+        Some("wss") => (true, 443),
+        _ => {
+            let why = "the URL's scheme is not ws or wss";
+            return Err(ConnectError::InvalidRequest(why));
+        }
+    };
     let host = uri
         .host()
         .ok_or(ConnectError::InvalidRequest("the URL has no host"))?
         .trim_matches(['[', ']'])
         .to_owned();
-    let port = uri.port_u16().unwrap_or(80);
+    let port = uri.port_u16().unwrap_or(port);
     let mut request = Request::new(());
     *request.uri_mut() = uri;
     let connecting = async {
         let stream = TcpStream::connect((host.as_str(), port)).await?;
-        stream.set_nodelay(true)?;
+        let mut wire = Wire::plain(Arc::new(stream.into()));
+        if is_tls {
+            wire = secure(wire, &host).await?;
+        }
+        let stream = Upgraded::new(wire, Bytes::new(), None);
         client(stream, request, config).await
     };
     let (socket, _) = timeout(config.handshake_timeout, connecting)
@@ -427,7 +463,7 @@ mod tests {
                 let result = client(stream, request, Config::default()).await;
                 assert!(matches!(result, Err(ConnectError::InvalidRequest(_))));
             }
-            for url in ["wss://a/", "http://a/", "a", "ws:///x"] {
+            for url in ["http://a/", "a", "ws:///x"] {
                 let result = connect(url).await;
                 assert!(
                     matches!(result, Err(ConnectError::InvalidRequest(_))),

@@ -22,6 +22,8 @@ pub use tungstenite::protocol::CloseFrame;
 pub use tungstenite::protocol::frame::Utf8Bytes;
 pub use tungstenite::protocol::frame::coding::CloseCode;
 
+#[cfg(all(test, feature = "tls"))]
+pub(crate) use client::connect_by;
 pub use client::{ConnectError, client, connect};
 pub use config::{Config, KeepAlive};
 pub use error::Error;

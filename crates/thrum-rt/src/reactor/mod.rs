@@ -31,7 +31,7 @@ use self::backend::Backend;
 pub use self::backend::{Io, UnknownIo};
 pub(crate) use self::source::Direction;
 use self::source::Source;
-use self::table::Table;
+use self::table::{Slot, Table};
 pub(crate) use self::wheel::TimerKey;
 use self::wheel::Wheel;
 use crate::budget;
@@ -201,7 +201,7 @@ impl Reactor {
 pub(crate) struct Registered<T: AsFd> {
     io: Option<T>,
     reactor: Arc<Reactor>,
-    index: u32,
+    slot: Slot,
     #[cfg(all(feature = "io-uring", target_os = "linux"))]
     inbox: Option<Arc<uring::inbox::Inbox>>,
 }
@@ -235,13 +235,13 @@ impl<T: AsFd> Registered<T> {
 
     /// Takes a slot.
     fn claim(reactor: Arc<Reactor>, io: T) -> io::Result<Self> {
-        let Some(index) = reactor.sources.claim() else {
+        let Some(slot) = reactor.sources.claim() else {
             return Err(io::Error::other("a reactor holds at most 2^30 descriptors"));
         };
         let registered = Self {
             io: Some(io),
             reactor,
-            index,
+            slot,
             #[cfg(all(feature = "io-uring", target_os = "linux"))]
             inbox: None,
         };
@@ -252,7 +252,7 @@ impl<T: AsFd> Registered<T> {
 
     /// Names this life of the slot in events.
     fn token(&self) -> u64 {
-        u64::from(self.source().generation()) << 32 | u64::from(self.index)
+        u64::from(self.source().generation()) << 32 | u64::from(self.slot.index)
     }
 
     pub(crate) fn get(&self) -> &T {
@@ -274,10 +274,8 @@ impl<T: AsFd> Registered<T> {
     }
 
     fn source(&self) -> &Source {
-        self.reactor
-            .sources
-            .get(self.index)
-            .expect("a claimed slot exists as long as its reactor")
+        // SAFETY: the slot is of the table of this reactor, which lives as long as we do.
+        unsafe { self.slot.source() }
     }
 
     /// Ready when an operation in this direction would not block, as far as is known. It may be mistaken.
@@ -329,7 +327,8 @@ impl<T: AsFd> Registered<T> {
         wanted: usize,
         operation: impl FnOnce(BorrowedFd<'_>) -> rustix::io::Result<usize>,
     ) -> io::Result<usize> {
-        let seen = self.source().seen();
+        let source = self.source();
+        let seen = source.seen();
         #[cfg(all(feature = "io-uring", target_os = "linux"))]
         self.read_directly(direction, seen)?;
         let result = operation(self.get().as_fd());
@@ -337,12 +336,12 @@ impl<T: AsFd> Registered<T> {
             Ok(moved) => {
                 budget::spend_bytes(moved);
                 if 0 < moved && moved < wanted && self.reactor.tells_ends {
-                    self.source().clear(direction, seen);
+                    source.clear(direction, seen);
                 }
             }
             Err(rustix::io::Errno::AGAIN) => {
                 budget::spend(1);
-                self.source().clear_blocked(direction, seen);
+                source.clear_blocked(direction, seen);
             }
             Err(_) => budget::spend(1),
         }
@@ -443,7 +442,7 @@ impl<T: AsFd> Drop for Registered<T> {
         if let Some(io) = self.io.take() {
             self.reactor.backend.closing(io.as_fd(), token);
         }
-        self.reactor.sources.release(self.index);
+        self.reactor.sources.release(&self.slot);
     }
 }
 

@@ -154,10 +154,13 @@ impl Source {
     }
 
     /// Has `waker` woken when the direction becomes ready; true if it already is.
+    #[inline]
     pub(super) fn wait(&self, direction: Direction, waker: &Waker) -> bool {
-        if self.is_ready(direction) {
-            return true;
-        }
+        self.is_ready(direction) || self.enlist(direction, waker)
+    }
+
+    /// Has `waker` woken; true if the direction has become ready meanwhile.
+    fn enlist(&self, direction: Direction, waker: &Waker) -> bool {
         self.waiters(direction).lock().add(waker);
         // The waker is stored before the bit is set; an event sets readiness before it looks at the bit. So either the
         // event sees the bit and wakes, or the exchange fails and we see the event.

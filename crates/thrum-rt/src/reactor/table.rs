@@ -1,9 +1,10 @@
 //! Where a reactor keeps its sources: pages that are added and never moved or freed while the reactor lives.
 //!
 //! So an event finds its source by index without a lock or a reference count, and a stale event finds a slot in another
-//! life, never freed memory. The price: the table keeps the size of the most descriptors that were ever open at once,
+//! life, never freed memory; and who has claimed a slot keeps a pointer to it. The price: the table keeps the size of the most descriptors that were ever open at once,
 //! 88 bytes each.
 
+use std::ptr::NonNull;
 use std::sync::OnceLock;
 
 use super::source::Source;
@@ -16,6 +17,29 @@ const PAGES: usize = 24;
 pub(super) struct Table {
     pages: [OnceLock<Box<[Source]>>; PAGES],
     vacant: Mutex<Vacant>,
+}
+
+/// A slot that somebody has claimed: where its source is, found once.
+pub(super) struct Slot {
+    pub(super) index: u32,
+    source: NonNull<Source>,
+}
+
+// SAFETY: a slot is a shared reference to a source, and that is `Sync`.
+unsafe impl Send for Slot {}
+// SAFETY: as above.
+unsafe impl Sync for Slot {}
+
+impl Slot {
+    /// The source of this slot.
+    ///
+    /// # Safety
+    /// The table must live as long as the reference.
+    pub(super) unsafe fn source(&self) -> &Source {
+        // SAFETY: it was made of a reference into a page, and the table neither moves nor frees pages while it lives, which
+        // the caller answers for.
+        unsafe { self.source.as_ref() }
+    }
 }
 
 struct Vacant {
@@ -36,7 +60,13 @@ impl Table {
     }
 
     /// Takes a free slot, or `None` if there are 2^30 open descriptors.
-    pub(super) fn claim(&self) -> Option<u32> {
+    pub(super) fn claim(&self) -> Option<Slot> {
+        let index = self.claim_index()?;
+        let source = NonNull::from(self.get(index)?);
+        Some(Slot { index, source })
+    }
+
+    fn claim_index(&self) -> Option<u32> {
         let mut vacant = self.vacant.lock();
         if let Some(index) = vacant.free.pop() {
             return Some(index);
@@ -54,8 +84,8 @@ impl Table {
     }
 
     /// Gives a slot back. Its life has been ended.
-    pub(super) fn release(&self, index: u32) {
-        self.vacant.lock().free.push(index);
+    pub(super) fn release(&self, slot: &Slot) {
+        self.vacant.lock().free.push(slot.index);
     }
 
     pub(super) fn get(&self, index: u32) -> Option<&Source> {
@@ -97,11 +127,11 @@ mod tests {
     #[test]
     fn slots_are_distinct_and_used_again() {
         let table = Table::new();
-        let mut claimed: Vec<u32> = (0..1000).map(|_| table.claim().unwrap()).collect();
+        let slots: Vec<Slot> = (0..1000).map(|_| table.claim().unwrap()).collect();
+        let mut claimed: Vec<u32> = slots.iter().map(|slot| slot.index).collect();
         assert!(claimed.iter().all(|&index| table.get(index).is_some()));
-        let last = claimed[999];
-        table.release(last);
-        assert_eq!(table.claim(), Some(last));
+        table.release(&slots[999]);
+        assert_eq!(table.claim().map(|slot| slot.index), Some(claimed[999]));
         claimed.sort_unstable();
         claimed.dedup();
         assert_eq!(claimed.len(), 1000);

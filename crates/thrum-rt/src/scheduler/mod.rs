@@ -89,6 +89,8 @@ pub(crate) struct Scheduler {
     /// Rings the watchdog out of its sleep.
     pub(crate) bell: Bell,
     ended: AtomicBool,
+    /// It has ended, and its tasks were dropped.
+    is_over: AtomicBool,
     /// Another thread can run while this one does.
     has_cpus: bool,
     next_reactor: AtomicUsize,
@@ -124,6 +126,7 @@ impl Scheduler {
             standbys: Standbys::default(),
             bell: Bell::default(),
             ended: AtomicBool::new(false),
+            is_over: AtomicBool::new(false),
             has_cpus: std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1),
             next_reactor: AtomicUsize::new(0),
             counts: Counts::default(),
@@ -146,12 +149,14 @@ impl Scheduler {
 
     /// Adds a task from outside the workers.
     pub(crate) fn inject(&self, runnable: Runnable) {
-        if self.has_ended() {
-            // Nobody would run it; dropping it drops its future.
-            return drop(runnable);
-        }
         self.injector.push(runnable);
-        self.notify();
+        fence(Ordering::SeqCst);
+        if self.is_over.load(Ordering::Relaxed) {
+            // Nobody would run it; dropping it drops its future.
+            self.drop_injected();
+        } else {
+            self.notify();
+        }
     }
 
     /// Wakes a sleeping worker, unless one is looking for tasks already. Call it after the task is in its queue.
@@ -215,25 +220,33 @@ impl Scheduler {
         left
     }
 
-    /// Drops every task that no thread is polling: waking one now comes down to dropping it.
+    /// Drops every task that no thread is polling. They are woken into the injector and dropped from there, not by whoever
+    /// wakes them: that one may hold a lock which the dropped future wants (h2 wakes so).
     fn drop_tasks(&self) {
         for waker in registry::wakers(self.number) {
             waker.wake();
+            self.drop_injected();
         }
         // Those that were in a queue already.
+        for member in self.members.iter() {
+            member.drop_tasks();
+        }
+        self.is_over.store(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        self.drop_injected();
+        // Whoever waits without being a task, such as in a `block_on` of another runtime.
+        for seat in &self.seats {
+            seat.reactor.release_waiters();
+        }
+    }
+
+    fn drop_injected(&self) {
         loop {
             match self.injector.steal() {
                 Steal::Success(runnable) => drop(runnable),
                 Steal::Retry => {}
-                Steal::Empty => break,
+                Steal::Empty => return,
             }
-        }
-        for member in self.members.iter() {
-            member.drop_tasks();
-        }
-        // Whoever waits without being a task, such as in a `block_on` of another runtime.
-        for seat in &self.seats {
-            seat.reactor.release_waiters();
         }
     }
 }

@@ -92,7 +92,11 @@ pub(crate) fn after(duration: Duration) -> u64 {
 
 /// A duration in milliseconds, rounded up.
 pub(crate) fn whole_ms(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
+    let begun = duration.subsec_nanos().div_ceil(1_000_000);
+    duration
+        .as_secs()
+        .saturating_mul(1000)
+        .saturating_add(u64::from(begun))
 }
 
 fn ms(time: Timespec) -> u64 {

@@ -45,7 +45,21 @@ impl Deadline {
 
     /// Sets the deadline to `after` from now.
     pub fn set(&mut self, after: Duration) {
-        self.at_ms = clock::coarse_ms()
+        self.set_from(clock::coarse_ms(), after);
+    }
+
+    /// Sets the deadline to `after` from now and polls it, with one look at the clock for both.
+    ///
+    /// # Panics
+    /// As [`poll_expired`](Self::poll_expired).
+    pub fn start(&mut self, after: Duration, cx: &mut Context<'_>) -> Poll<()> {
+        let now = clock::coarse_ms();
+        self.set_from(now, after);
+        self.poll_at(now, cx)
+    }
+
+    fn set_from(&mut self, now: u64, after: Duration) {
+        self.at_ms = now
             .saturating_add(clock::whole_ms(after))
             .saturating_add(clock::COARSE_LAG_MS);
     }
@@ -68,7 +82,10 @@ impl Deadline {
         if !self.is_set() {
             return Poll::Pending;
         }
-        let now = clock::coarse_ms();
+        self.poll_at(clock::coarse_ms(), cx)
+    }
+
+    fn poll_at(&mut self, now: u64, cx: &mut Context<'_>) -> Poll<()> {
         // Most often: the timer stands (it cannot have fired yet, though the coarse clock lags), and not too late.
         if let Some(armed) = &self.armed
             && now + clock::COARSE_LAG_MS < armed.at_ms

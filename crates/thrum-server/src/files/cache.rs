@@ -163,7 +163,10 @@ mod tests {
             let entries = shard.entries.values();
             assert_eq!(
                 shard.bytes,
-                entries.clone().map(|cached| cached.entry.weight()).sum()
+                entries
+                    .clone()
+                    .map(|cached| cached.entry.weight())
+                    .sum::<usize>()
             );
             let descriptors = entries
                 .filter(|cached| cached.entry.holds_descriptor())

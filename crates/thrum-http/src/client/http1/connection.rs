@@ -64,6 +64,8 @@ pub(crate) struct Failure {
 pub(crate) enum Lost {
     /// Nothing of it had been written.
     Unsent,
+    /// The server says that it has done nothing about it. HTTP/1.1 has no words for that.
+    Refused,
     /// No byte of an answer had come.
     Unanswered,
 }

@@ -83,6 +83,8 @@ impl Connection {
             .initial_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW)
             .max_header_list_size(head_bytes)
+            // Until the server has said how many it takes: more would only be refused.
+            .initial_max_send_streams(1)
             .max_send_buffer_size(SEND_BUFFER)
             .handshake(Io::new(heard))
             .await?;

@@ -263,7 +263,7 @@ fn bad(why: BadResponse) -> (Error, Option<Lost>) {
 /// last stream that its GOAWAY names (RFC 9113, 6.8 and 8.7).
 fn lost(error: &h2::Error) -> Option<Lost> {
     if error.is_remote() && (error.is_go_away() || error.reason() == Some(Reason::REFUSED_STREAM)) {
-        Some(Lost::Unsent)
+        Some(Lost::Refused)
     } else if error.is_io() || error.is_go_away() {
         Some(Lost::Unanswered)
     } else {

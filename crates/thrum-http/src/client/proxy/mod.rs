@@ -11,10 +11,9 @@ mod tunnel;
 use std::fmt;
 use std::sync::Arc;
 
-use http::Uri;
 use http::header::HeaderValue;
 use thiserror::Error;
-use thrum_parse::uri::decode;
+use thrum_parse::uri::{Host, decode, parse_host};
 
 use self::except::Except;
 pub use self::tunnel::TunnelError;
@@ -168,12 +167,12 @@ impl Proxy {
             Some((userinfo, host)) => (Some(userinfo), host),
             None => (None, authority),
         };
-        let uri: Uri = host.parse().map_err(|_| ProxyError::Host)?;
-        let authority = uri.authority().ok_or(ProxyError::Host)?;
-        let host = authority.host().trim_matches(['[', ']']);
-        if host.is_empty() || (authority.port().is_some() && authority.port_u16().is_none()) {
-            return Err(ProxyError::Host);
-        }
+        let authority = parse_host(host.as_bytes()).map_err(|_| ProxyError::Host)?;
+        let host = match authority.host {
+            Host::Ip(address) => address.to_string(),
+            Host::Name("") => return Err(ProxyError::Host),
+            Host::Name(name) => name.to_owned(),
+        };
         let credentials = match userinfo {
             None => None,
             Some(userinfo) => {
@@ -190,8 +189,8 @@ impl Proxy {
         };
         Ok(Self {
             kind,
-            host: host.to_owned(),
-            port: authority.port_u16().unwrap_or(default),
+            host,
+            port: authority.port.unwrap_or(default),
             credentials,
         })
     }

@@ -3,6 +3,8 @@
 mod handshakes;
 mod identities;
 mod transfers;
+#[cfg(feature = "websocket")]
+mod websocket;
 
 use std::future::Future;
 use std::io;
