@@ -222,9 +222,9 @@ fn a_panic_in_a_response_body_is_counted() {
         type Data = bytes::Bytes;
         type Error = std::convert::Infallible;
         fn poll_frame(
-            self: std::pin::Pin<&mut Self>,
-            _: &mut std::task::Context<'_>,
-        ) -> std::task::Poll<Option<Result<http_body::Frame<bytes::Bytes>, Self::Error>>> {
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<http_body::Frame<bytes::Bytes>, Self::Error>>> {
             panic!("as asked")
         }
     }
