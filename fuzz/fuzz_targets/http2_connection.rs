@@ -162,7 +162,8 @@ fn check(heard: &Heard, last: u32) {
         assert!(kind <= CONTINUATION, "a frame of type {kind}");
         assert_eq!(first, kind == SETTINGS && flags == 0, "settings are first");
         first = false;
-        assert!(stream == 0 || stream % 2 == 1, "stream {stream}");
+        let answers = kind == HEADERS || kind == DATA;
+        assert!(!answers || stream % 2 == 1, "an answer on stream {stream}");
         // The script may open streams by frames of its own, of numbers up to 255.
         assert!(stream <= last.max(255), "stream {stream} of {last}");
         if kind == HEADERS {

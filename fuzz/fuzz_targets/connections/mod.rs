@@ -140,8 +140,8 @@ async fn echo(mut body: Body) -> Body {
                     all.extend_from_slice(format!("[{fields} trailers]").as_bytes());
                 }
             },
-            // What came before depends on how it came.
-            Err(error) => return Body::from(format!("[{error}]")),
+            // How much came before depends on how it came, and so does which fault of a line without an end is seen.
+            Err(_) => return Body::from("[broken]"),
         }
     }
     assert!(all.len() < 200, "the limit is 100");
