@@ -36,7 +36,6 @@ pub(crate) fn serve<A: Application>(
     let connection = Box::new(Connection {
         line: Line::new(open, wire, context),
         application,
-        served: 0,
     });
     connection.run()
 }
@@ -45,15 +44,12 @@ pub(crate) fn serve<A: Application>(
 struct Connection<A> {
     line: Line,
     application: A,
-    /// Requests so far.
-    served: u64,
 }
 
 /// A connection at work, until it has waited a while for the next request.
 pub(super) struct Active<'a, A> {
     pub(super) transport: Transport<'a>,
     pub(super) application: &'a mut A,
-    pub(super) served: &'a mut u64,
     pub(super) current: Current,
     pub(super) head: RequestHead,
     parser: HeadParser,
@@ -88,8 +84,8 @@ enum Next {
 
 impl<A: Application> Connection<A> {
     async fn run(mut self: Box<Self>) {
-        let mut idle = self.line.context.timeouts.idle;
         let ended = loop {
+            let idle = self.line.context.timeouts.idle;
             match self.line.readable(true, Some(idle)).await {
                 Ok(Awaited::Readable) => {}
                 Ok(Awaited::Expired | Awaited::Ending) => break Ok(Ended::Closed),
@@ -99,10 +95,6 @@ impl<A: Application> Connection<A> {
             match Box::pin(self.work()).await {
                 Ok(Ended::Rest) => {}
                 ended => break ended,
-            }
-            idle = self.line.context.timeouts.idle.saturating_sub(READY);
-            if idle.is_zero() {
-                break Ok(Ended::Closed);
             }
         };
         let Line {
@@ -131,7 +123,6 @@ impl<A: Application> Connection<A> {
         let mut active = Active {
             transport: Transport::new(&mut self.line),
             application: &mut self.application,
-            served: &mut self.served,
             current: Current::new(info),
             head: RequestHead::new(),
             parser: HeadParser::new(limits),
@@ -179,13 +170,13 @@ impl<A: Application> Active<'_, A> {
                     Ok(Status::Complete { consumed }) => return Ok(Next::Head(consumed)),
                     Ok(Status::Partial) => {}
                     Err(_)
-                        if *self.served == 0
+                        if transport.line.served == 0
                             && transport.input.bytes().starts_with(HTTP2_PREFACE) =>
                     {
                         return Ok(Next::Http2);
                     }
                     Err(_)
-                        if *self.served == 0
+                        if transport.line.served == 0
                             && !eof
                             && HTTP2_PREFACE.starts_with(transport.input.bytes()) => {}
                     // The empty line that some clients send behind a body (RFC 9112 section 2.2).

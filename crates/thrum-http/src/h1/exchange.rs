@@ -67,7 +67,8 @@ impl<A: Application> Active<'_, A> {
             .observer
             .as_ref()
             .map(|_| Instant::now());
-        *self.served += 1;
+        let line = &mut *self.transport.line;
+        line.served = line.served.saturating_add(1);
         Counters::count(&self.transport.line.open.counters().requests);
         let mut outcome = Outcome {
             status: StatusCode::INTERNAL_SERVER_ERROR,
@@ -203,7 +204,7 @@ impl<A: Application> Active<'_, A> {
             .context
             .limits
             .requests
-            .is_some_and(|limit| *self.served >= limit);
+            .is_some_and(|limit| u64::from(self.transport.line.served) >= limit);
         // A response that may be made of the request's body will ask for it, and then its own head is sent already.
         if ending != Ending::NoBody
             && matches!(response.body().kind, Kind::Incoming(_) | Kind::Stream(_))

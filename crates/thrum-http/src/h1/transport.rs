@@ -20,6 +20,8 @@ pub(crate) struct Line {
     pub(crate) wire: Wire,
     pub(crate) context: Arc<Served>,
     pub(crate) deadline: Deadline,
+    /// Requests so far.
+    pub(crate) served: u32,
     /// The deadline is that of a write that waits.
     stalled: bool,
 }
@@ -47,6 +49,7 @@ impl Line {
             wire,
             context,
             deadline: Deadline::new(),
+            served: 0,
             stalled: false,
         }
     }

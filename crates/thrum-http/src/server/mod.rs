@@ -32,7 +32,7 @@ pub(crate) use self::state::{Counters, Open};
 use crate::h1;
 #[cfg(feature = "tls")]
 use crate::tls;
-use crate::wire::{Accept, Accepted, Connection, Listener, Wire};
+use crate::wire::{Accept, Accepted, Connection, Listener, Socket, Wire};
 
 /// Serves an application over HTTP/1.1 and HTTP/2 with the default limits, until the future is dropped. See [`Server::serve`].
 ///
@@ -194,7 +194,7 @@ impl Server {
     }
 
     /// Takes a connection, unless there are too many.
-    fn enter(&self, accepted: Accepted) -> Option<Open> {
+    fn enter(&self, accepted: Accepted) -> Option<(Open, Arc<Socket>)> {
         Counters::count(&self.state.counters.accepted);
         let entered = self.state.enter(accepted, self.limits.connections);
         entered
@@ -211,12 +211,12 @@ impl Server {
     /// Has a task serve a connection.
     fn start(
         &self,
-        open: Open,
+        (open, socket): (Open, Arc<Socket>),
         context: Arc<Context>,
         application: impl Application,
     ) -> JoinHandle<()> {
-        let ticket = open.ticket();
-        let wire = Wire::plain(open.socket.clone());
+        let ticket = open.ticket(&socket);
+        let wire = Wire::plain(socket);
         #[cfg(feature = "tls")]
         let task = match self.tls.clone() {
             Some(tls) => thrum_rt::spawn(tls::serve(tls, open, wire, context, application)),

@@ -30,7 +30,7 @@ impl State {
         self: &Arc<Self>,
         accepted: Accepted,
         limit: usize,
-    ) -> Result<Open, Accepted> {
+    ) -> Result<(Open, Arc<Socket>), Accepted> {
         let mut connections = lock(&self.connections);
         if connections.len() >= limit {
             return Err(accepted);
@@ -40,13 +40,13 @@ impl State {
             socket: socket.clone(),
             task: None,
         });
-        Ok(Open {
-            socket,
+        let open = Open {
             peer: accepted.peer,
             key,
             state: self.clone(),
             _guard: self.shutdown.guard(),
-        })
+        };
+        Ok((open, socket))
     }
 
     /// Notes the task that serves a connection, unless it is over already.
@@ -96,7 +96,6 @@ pub(crate) struct Ticket {
 
 /// An open connection's entry with its server. It leaves the list when it is dropped, however the connection ends.
 pub(crate) struct Open {
-    pub(crate) socket: Arc<Socket>,
     pub(crate) peer: Option<SocketAddr>,
     key: usize,
     state: Arc<State>,
@@ -105,9 +104,9 @@ pub(crate) struct Open {
 }
 
 impl Open {
-    pub(crate) fn ticket(&self) -> Ticket {
+    pub(crate) fn ticket(&self, socket: &Arc<Socket>) -> Ticket {
         Ticket {
-            socket: self.socket.clone(),
+            socket: socket.clone(),
             key: self.key,
         }
     }
