@@ -43,6 +43,6 @@ async fn slow() -> &'static str {
 async fn timed(request: Request, next: Next) -> Response {
     let (path, begin) = (request.uri().path().to_owned(), Instant::now());
     let response = next.run(request).await;
-    println!("{} {path} in {:?}", response.status(), begin.elapsed());
+    eprintln!("{} {path} in {:?}", response.status(), begin.elapsed());
     response
 }
