@@ -19,6 +19,7 @@
 //! | `server` | [`Server`]: accepting, counting, ending; limits; [`Application`]; what a handler can ask for |
 //! | `h1`, `h2` | one connection that speaks HTTP/1.1, or HTTP/2 |
 //! | [`client`] | [`Client`], [`get`]: requests, the connections that are kept for them |
+//! | `message` | what requests and responses have in common |
 //! | `body` | [`Body`], of requests and responses |
 //! | `router` | methods and paths to handlers; plain functions as handlers (feature `router`) |
 //! | `middleware` | layers: limits, auth, and those of tower-http (feature `middleware`) |
@@ -33,6 +34,7 @@ mod body;
 pub mod client;
 mod h1;
 mod h2;
+mod message;
 #[cfg(feature = "middleware")]
 pub mod middleware;
 #[cfg(feature = "router")]

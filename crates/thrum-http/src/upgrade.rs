@@ -33,7 +33,7 @@ use std::future::Future;
 use std::io::{self, ErrorKind, IoSlice};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use bytes::{Buf, Bytes};
 use futures_io::{AsyncRead, AsyncWrite};
@@ -177,8 +177,7 @@ impl AsyncWrite for Upgraded {
     }
 
     fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(Pin::new(&mut self.wire).poll_close(cx))?;
-        Poll::Ready(Ok(()))
+        Pin::new(&mut self.wire).poll_close(cx)
     }
 }
 

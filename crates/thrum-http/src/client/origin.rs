@@ -4,7 +4,7 @@ use base64::prelude::{BASE64_STANDARD, Engine};
 use http::header::{AUTHORIZATION, HeaderValue};
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{Request, Uri};
-use thrum_parse::uri::{decode, encode, parse_host};
+use thrum_parse::uri::{decode, encode, is_host};
 use thrum_rt::RuntimeId;
 
 use super::{BadRequest, Error, Phase};
@@ -50,9 +50,10 @@ impl Origin {
 
     /// Whether it names a host that can be one.
     pub(crate) fn check(&self) -> Result<(), BadRequest> {
-        match parse_host(self.authority.as_str().as_bytes()) {
-            Ok(_) if !self.authority.host().is_empty() => Ok(()),
-            _ => Err(BadRequest::Host),
+        if is_host(self.authority.as_str().as_bytes()) && !self.authority.host().is_empty() {
+            Ok(())
+        } else {
+            Err(BadRequest::Host)
         }
     }
 

@@ -4,6 +4,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use thrum_parse::http::{ChunkError, ChunkLine, ChunkParser, Field, Status, TrailerParser};
 
 use crate::Reject;
+use crate::message::field;
 
 /// Trailer fields that are allowed. They are handed on apart, never merged into the head.
 const MAX_TRAILERS: usize = 32;
@@ -187,10 +188,7 @@ pub(crate) fn encode_end(output: &mut Vec<u8>, trailers: Option<&HeaderMap>) {
     output.extend_from_slice(b"0\r\n");
     for (name, value) in trailers.into_iter().flatten() {
         if may_trail(name) {
-            output.extend_from_slice(name.as_str().as_bytes());
-            output.extend_from_slice(b": ");
-            output.extend_from_slice(value.as_bytes());
-            output.extend_from_slice(b"\r\n");
+            field(output, name.as_str().as_bytes(), value.as_bytes());
         }
     }
     output.extend_from_slice(b"\r\n");

@@ -3,9 +3,10 @@
 use http::header::{
     CONNECTION, CONTENT_LENGTH, DATE, HeaderName, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
-use http::{HeaderMap, HeaderValue, StatusCode, Version};
+use http::{HeaderMap, StatusCode, Version};
 
 use super::date::date_line;
+use crate::message::{field, has_word, is_bodiless};
 
 /// How the end of a response's body is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,11 +28,8 @@ pub(crate) fn ending(
     status: StatusCode,
     size: Option<u64>,
 ) -> Ending {
-    let bodiless = status.is_informational()
-        || status == StatusCode::NO_CONTENT
-        || status == StatusCode::NOT_MODIFIED;
     match size {
-        _ if bodiless || is_head => Ending::NoBody,
+        _ if is_bodiless(status) || is_head => Ending::NoBody,
         Some(size) => Ending::Length(size),
         None if version == Version::HTTP_11 => Ending::Chunked,
         None => Ending::Close,
@@ -85,7 +83,7 @@ impl Head<'_> {
         let mut told_date = false;
         let mut keep_alive = self.keep_alive;
         for (name, value) in self.headers {
-            keep_alive &= *name != CONNECTION || !says_close(value);
+            keep_alive &= *name != CONNECTION || !has_word(value.as_bytes(), b"close");
             // Who asks for an upgrade says to what (RFC 9110 section 15.5.22).
             if *name == UPGRADE && self.status == StatusCode::UPGRADE_REQUIRED {
                 output.extend_from_slice(b"connection: upgrade\r\n");
@@ -113,7 +111,7 @@ impl Head<'_> {
         match (self.ending, self.size) {
             (Ending::Length(length), _) => length_field(output, length),
             // An empty body of an answer to HEAD tells nothing of what GET would send.
-            (Ending::NoBody, Some(size @ 1..)) if !told_length && !self.is_bodiless() => {
+            (Ending::NoBody, Some(size @ 1..)) if !told_length && !is_bodiless(self.status) => {
                 length_field(output, size);
             }
             (Ending::Chunked, _) => output.extend_from_slice(b"transfer-encoding: chunked\r\n"),
@@ -127,20 +125,6 @@ impl Head<'_> {
         output.extend_from_slice(b"\r\n");
         keep_alive
     }
-
-    fn is_bodiless(&self) -> bool {
-        self.status.is_informational()
-            || self.status == StatusCode::NO_CONTENT
-            || self.status == StatusCode::NOT_MODIFIED
-    }
-}
-
-fn says_close(value: &HeaderValue) -> bool {
-    let mut options = value
-        .as_bytes()
-        .split(|&byte| byte == b',')
-        .map(<[u8]>::trim_ascii);
-    options.any(|option| option.eq_ignore_ascii_case(b"close"))
 }
 
 /// A response's version is always ours (RFC 9110 section 6.2).
@@ -161,16 +145,10 @@ fn length_field(output: &mut Vec<u8>, length: u64) {
     output.extend_from_slice(b"\r\n");
 }
 
-fn field(output: &mut Vec<u8>, name: &[u8], value: &[u8]) {
-    output.reserve(name.len() + value.len() + 4);
-    output.extend_from_slice(name);
-    output.extend_from_slice(b": ");
-    output.extend_from_slice(value);
-    output.extend_from_slice(b"\r\n");
-}
-
 #[cfg(test)]
 mod tests {
+    use http::HeaderValue;
+
     use super::*;
 
     fn render(

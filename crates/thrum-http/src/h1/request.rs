@@ -2,12 +2,13 @@
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, Request, Uri};
+use thrum_parse::Span;
 use thrum_parse::http::value::{self, FieldValue};
 use thrum_parse::http::{HeadError, RequestHead, Version};
-use thrum_parse::uri::parse_host;
-use thrum_parse::{ByteSet, Span, class};
+use thrum_parse::uri::is_host;
 
 use super::names::{self, known};
+use crate::message::{has_word, words};
 use crate::{Body, Reject};
 
 /// What a request's head says of the connection.
@@ -105,7 +106,7 @@ impl Control {
         match field {
             Host => set_once(&mut self.host, span, Reject::DuplicateHost),
             Connection => {
-                for option in value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
+                for option in words(value) {
                     self.close |= option.eq_ignore_ascii_case(b"close");
                     self.keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
                     self.connection_upgrade |= option.eq_ignore_ascii_case(b"upgrade");
@@ -135,9 +136,7 @@ impl Control {
                 }
             }
             Te => {
-                let mut codings = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
-                self.takes_trailers |=
-                    codings.any(|coding| coding.eq_ignore_ascii_case(b"trailers"));
+                self.takes_trailers |= has_word(value, b"trailers");
                 Ok(())
             }
             Upgrade => {
@@ -169,25 +168,11 @@ impl Control {
         let agrees = uri
             .authority()
             .is_none_or(|authority| authority.as_str().as_bytes().eq_ignore_ascii_case(host));
-        if agrees && (is_plain_host(host) || parse_host(host).is_ok()) {
+        if agrees && is_host(host) {
             Ok(())
         } else {
             Err(Reject::BadHost)
         }
-    }
-}
-
-/// Whether it is a host as most are: a name, and a port of at most four digits. This is what the grammar says as well, in
-/// less time: it also tells what kind of host it is.
-fn is_plain_host(host: &[u8]) -> bool {
-    static NAME: ByteSet = class::ALPHANUMERIC.with(b"-._");
-    let name = host.iter().take_while(|&&byte| NAME.contains(byte)).count();
-    match &host[name..] {
-        [] => name > 0,
-        [b':', port @ ..] => {
-            name > 0 && matches!(port.len(), 1..=4) && port.iter().all(u8::is_ascii_digit)
-        }
-        _ => false,
     }
 }
 
@@ -248,7 +233,7 @@ fn target(method: &Method, target: Bytes) -> Result<Uri, Reject> {
         // Of the form that a Host has: no user, no empty host, a port that there is (RFC 9110 section 4.2).
         && uri
             .authority()
-            .is_some_and(|authority| parse_host(authority.as_str().as_bytes()).is_ok());
+            .is_some_and(|authority| is_host(authority.as_str().as_bytes()));
     if is_origin || is_absolute {
         Ok(uri)
     } else {
@@ -418,34 +403,6 @@ mod tests {
                 expected.map(String::from),
                 "{line} {fields:?}"
             );
-        }
-    }
-
-    #[test]
-    fn a_plain_host_is_a_host() {
-        for host in [
-            "a",
-            "a.b:80",
-            "127.0.0.1:8080",
-            "a_b",
-            "-",
-            "1.2.3.999",
-            "a:1",
-        ] {
-            assert!(is_plain_host(host.as_bytes()), "{host}");
-            assert!(parse_host(host.as_bytes()).is_ok(), "{host}");
-        }
-        for host in [
-            "", ":80", "a:", "a:b", "a:12345", "a b", "[::1]", "a:1:2", "a/", "%41",
-        ] {
-            assert!(!is_plain_host(host.as_bytes()), "{host}");
-        }
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn what_is_plain_is_what_the_grammar_says(host in "[a-z0-9.:_-]{0,12}") {
-            proptest::prop_assert!(!is_plain_host(host.as_bytes()) || parse_host(host.as_bytes()).is_ok());
         }
     }
 

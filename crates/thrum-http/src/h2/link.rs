@@ -97,25 +97,22 @@ impl Pipe {
     /// Writes the output.
     pub(super) fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while self.written < self.output.len() {
-            ready!(self.wire.poll_writable(cx))?;
-            match self.wire.try_write(&self.output[self.written..]) {
-                Ok(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
-                Ok(written) => {
-                    self.written += written;
-                    self.total_written += written as u64;
-                    self.meter.sent(written);
-                }
-                Err(error) if would_block(&error) => {}
-                Err(error) => return Poll::Ready(Err(error)),
+            let rest = &self.output[self.written..];
+            let written = ready!(futures_io::AsyncWrite::poll_write(
+                Pin::new(&mut self.wire),
+                cx,
+                rest
+            ))?;
+            if written == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
+            self.written += written;
+            self.total_written += written as u64;
+            self.meter.sent(written);
         }
         self.output.clear();
         self.written = 0;
-        while self.wire.holds_back() {
-            ready!(self.wire.poll_writable(cx))?;
-            ready!(self.wire.poll_flush(cx))?;
-        }
-        Poll::Ready(Ok(()))
+        self.wire.poll_flush(cx)
     }
 
     /// Writes the rest, ends sending, and throws away so many bytes that come. Ready when there is no use in it any more.
@@ -125,12 +122,12 @@ impl Pipe {
         }
         let mut buffer = [0; 4096];
         while *left > 0 {
-            if ready!(self.wire.poll_readable(cx)).is_err() {
-                break;
-            }
-            match self.wire.try_read(&mut buffer) {
+            match ready!(futures_io::AsyncRead::poll_read(
+                Pin::new(&mut self.wire),
+                cx,
+                &mut buffer
+            )) {
                 Ok(read @ 1..) => *left = left.saturating_sub(read as u64),
-                Err(error) if would_block(&error) => {}
                 Ok(0) | Err(_) => break,
             }
         }

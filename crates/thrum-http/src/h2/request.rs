@@ -8,7 +8,7 @@ use http::header::{CONTENT_LENGTH, COOKIE, EXPECT, HOST, HeaderValue};
 use http::request::Parts;
 use http::{HeaderMap, Method};
 use thrum_parse::http::HeadError;
-use thrum_parse::uri::parse_host;
+use thrum_parse::uri::is_host;
 
 use crate::{Limits, Reject};
 
@@ -126,7 +126,11 @@ fn settle_host(parts: &mut Parts, last: &mut LastHost) -> Result<(), Reject> {
 }
 
 fn check_host(host: &[u8]) -> Result<(), Reject> {
-    parse_host(host).map(|_| ()).map_err(|_| Reject::BadHost)
+    if is_host(host) {
+        Ok(())
+    } else {
+        Err(Reject::BadHost)
+    }
 }
 
 /// RFC 9113 section 8.2.3: clients may send cookies in many fields, applications expect one.

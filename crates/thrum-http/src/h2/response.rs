@@ -18,6 +18,7 @@ use super::connection::Shared;
 use crate::Body;
 use crate::body::{Kind, Next, poll_frame};
 use crate::h1::date_value;
+use crate::message::is_bodiless;
 use crate::server::{Counters, Current};
 
 /// A body up to this length is handed over whole, without asking whether the client takes it now.
@@ -99,12 +100,6 @@ fn finish_head(parts: &mut Parts, has_body: bool, size: Option<u64>) {
     {
         headers.insert(CONTENT_LENGTH, HeaderValue::from(size));
     }
-}
-
-fn is_bodiless(status: StatusCode) -> bool {
-    status.is_informational()
-        || status == StatusCode::NO_CONTENT
-        || status == StatusCode::NOT_MODIFIED
 }
 
 /// Leaves out the fields that HTTP/2 forbids (RFC 9113 section 8.2.2).

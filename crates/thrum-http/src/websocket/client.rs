@@ -20,6 +20,7 @@ use tungstenite::protocol::Role;
 
 use super::handshake::{VERSION, accept_key, has_token, key, list};
 use super::{Config, WebSocket};
+use crate::message::field;
 use crate::upgrade::Upgraded;
 use crate::wire::Wire;
 
@@ -201,10 +202,7 @@ fn head(request: &Request<()>, key: &str) -> Result<Vec<u8>, ConnectError> {
     )
     .into_bytes();
     for (name, value) in &fields {
-        head.extend_from_slice(name.as_str().as_bytes());
-        head.extend_from_slice(b": ");
-        head.extend_from_slice(value.as_bytes());
-        head.extend_from_slice(b"\r\n");
+        field(&mut head, name.as_str().as_bytes(), value.as_bytes());
     }
     head.extend_from_slice(b"\r\n");
     Ok(head)

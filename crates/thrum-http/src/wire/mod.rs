@@ -142,6 +142,22 @@ impl Wire {
         }
     }
 
+    /// Waits until the socket is `ready` and tries, until that does not block.
+    fn poll_try<R>(
+        &mut self,
+        cx: &mut Context<'_>,
+        ready: impl Fn(&Self, &mut Context<'_>) -> Poll<io::Result<()>>,
+        mut attempt: impl FnMut(&mut Self) -> io::Result<R>,
+    ) -> Poll<io::Result<R>> {
+        loop {
+            ready!(ready(self, cx))?;
+            match attempt(self) {
+                Err(error) if would_block(&error) => {}
+                result => return Poll::Ready(result),
+            }
+        }
+    }
+
     /// Ends sending; the peer may send on. Over TLS it says so first: `WouldBlock` while that or anything before it is held
     /// back.
     pub(crate) fn end(&mut self) -> io::Result<()> {
@@ -166,13 +182,7 @@ impl AsyncRead for Wire {
         cx: &mut Context<'_>,
         buffer: &mut [u8],
     ) -> Poll<io::Result<usize>> {
-        loop {
-            ready!(self.poll_readable(cx))?;
-            match self.try_read(buffer) {
-                Err(error) if would_block(&error) => {}
-                result => return Poll::Ready(result),
-            }
-        }
+        self.poll_try(cx, Wire::poll_readable, |wire| wire.try_read(buffer))
     }
 }
 
@@ -182,13 +192,7 @@ impl AsyncWrite for Wire {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        loop {
-            ready!(self.poll_writable(cx))?;
-            match self.try_write(bytes) {
-                Err(error) if would_block(&error) => {}
-                result => return Poll::Ready(result),
-            }
-        }
+        self.poll_try(cx, Wire::poll_writable, |wire| wire.try_write(bytes))
     }
 
     fn poll_write_vectored(
@@ -196,13 +200,9 @@ impl AsyncWrite for Wire {
         cx: &mut Context<'_>,
         buffers: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        loop {
-            ready!(self.poll_writable(cx))?;
-            match self.try_write_vectored(buffers) {
-                Err(error) if would_block(&error) => {}
-                result => return Poll::Ready(result),
-            }
-        }
+        self.poll_try(cx, Wire::poll_writable, |wire| {
+            wire.try_write_vectored(buffers)
+        })
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

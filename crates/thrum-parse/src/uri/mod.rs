@@ -33,7 +33,7 @@ pub use reference::{normalize_path, remove_dot_segments};
 use std::fmt;
 use std::net::IpAddr;
 
-use crate::{In, Parser, Reason, Stop, end_of_input};
+use crate::{ByteSet, In, Parser, Reason, Stop, class, end_of_input};
 
 /// The longest URI that is read, in bytes.
 pub const URI_BYTES: usize = 64 * 1024;
@@ -175,6 +175,25 @@ pub fn parse_host(value: &[u8]) -> Result<Authority<'_>, UriError> {
         // Of an http URI, no host may be empty (RFC 9110, 4.2.1); where there is no authority, all of it is.
         Host::Name("") if !value.is_empty() => Err(UriError::BadHost),
         _ => Ok(authority),
+    }
+}
+
+/// Whether [`parse_host`] takes a value, for those who need not know what kind of host it is: mostly that is plain, and told in
+/// a fraction of the time.
+pub fn is_host(value: &[u8]) -> bool {
+    is_plain_host(value) || parse_host(value).is_ok()
+}
+
+/// Whether it is a host as most are: a name, and a port of at most four digits.
+fn is_plain_host(host: &[u8]) -> bool {
+    static NAME: ByteSet = class::ALPHANUMERIC.with(b"-._");
+    let name = host.iter().take_while(|&&byte| NAME.contains(byte)).count();
+    match &host[name..] {
+        [] => name > 0,
+        [b':', port @ ..] => {
+            name > 0 && matches!(port.len(), 1..=4) && port.iter().all(u8::is_ascii_digit)
+        }
+        _ => false,
     }
 }
 

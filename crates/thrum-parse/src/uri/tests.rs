@@ -410,3 +410,31 @@ proptest! {
         stands(&text, |i| host_and_port(i).map(|authority| authority.to_string()));
     }
 }
+
+#[test]
+fn a_plain_host_is_a_host() {
+    for host in [
+        "a",
+        "a.b:80",
+        "127.0.0.1:8080",
+        "a_b",
+        "-",
+        "1.2.3.999",
+        "a:1",
+    ] {
+        assert!(is_plain_host(host.as_bytes()), "{host}");
+        assert!(parse_host(host.as_bytes()).is_ok(), "{host}");
+    }
+    for host in [
+        "", ":80", "a:", "a:b", "a:12345", "a b", "[::1]", "a:1:2", "a/", "%41",
+    ] {
+        assert!(!is_plain_host(host.as_bytes()), "{host}");
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn what_is_plain_is_what_the_grammar_says(host in "[a-z0-9.:_-]{0,12}") {
+        proptest::prop_assert!(!is_plain_host(host.as_bytes()) || parse_host(host.as_bytes()).is_ok());
+    }
+}

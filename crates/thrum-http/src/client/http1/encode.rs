@@ -5,11 +5,12 @@ use http::header::{
 };
 use http::{Method, Request, Uri};
 use thrum_parse::http::value::{ContentLength, FieldValue};
-use thrum_parse::uri::parse_host;
+use thrum_parse::uri::is_host;
 
 use super::super::BadRequest;
 use super::super::origin::target;
 use crate::Body;
+use crate::message::{field, words};
 
 /// How a request's body is framed, and what the head says of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,7 +165,7 @@ fn append_fields(
         } else if *name == TRANSFER_ENCODING {
             return Err(BadRequest::TransferEncoding);
         } else if *name == CONNECTION {
-            for option in bytes.split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
+            for option in words(bytes) {
                 match option.to_ascii_lowercase().as_slice() {
                     b"close" => options.close = true,
                     b"" | b"keep-alive" | b"upgrade" | b"te" => {}
@@ -198,20 +199,12 @@ fn append_host(output: &mut Vec<u8>, request: &Request<Body>) -> Result<(), BadR
             let authority = request.uri().authority().ok_or(BadRequest::Host)?;
             field(output, b"host", authority.as_str().as_bytes());
         }
-        (Some(host), None) if parse_host(host.as_bytes()).is_ok() => {
+        (Some(host), None) if is_host(host.as_bytes()) => {
             field(output, b"host", host.as_bytes());
         }
         _ => return Err(BadRequest::HostField),
     }
     Ok(())
-}
-
-fn field(output: &mut Vec<u8>, name: &[u8], value: &[u8]) {
-    output.reserve(name.len() + value.len() + 4);
-    output.extend_from_slice(name);
-    output.extend_from_slice(b": ");
-    output.extend_from_slice(value);
-    output.extend_from_slice(b"\r\n");
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use thrum_parse::http::value::{ContentLength, FieldValue, TransferEncoding};
 use thrum_parse::http::{HeadError, ResponseHead, Version};
 
 use super::super::BadResponse;
+use crate::message::words;
 
 /// What a response's head says of its body and of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +97,7 @@ impl Control {
     fn note(&mut self, name: &[u8], value: &[u8], version: Version) -> Result<(), BadResponse> {
         match name.len() {
             10 if name.eq_ignore_ascii_case(b"connection") => {
-                for option in value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
+                for option in words(value) {
                     self.close |= option.eq_ignore_ascii_case(b"close");
                     self.keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
                 }
