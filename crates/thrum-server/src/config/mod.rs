@@ -18,6 +18,7 @@ mod check;
 mod checked;
 mod environment;
 mod kind;
+mod layout;
 mod load;
 pub(crate) mod nearest;
 mod problem;
@@ -32,6 +33,7 @@ mod token;
 mod value;
 
 pub use checked::{Config, RouteConfig, SiteConfig};
+pub use layout::format;
 pub use problem::{FileId, Problem, Problems, Span};
 pub use report::Report;
 pub use schema::{Arity, Kind, Setting, Tables, Verb};
