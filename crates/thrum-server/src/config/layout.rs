@@ -32,7 +32,7 @@ pub fn format(name: &Path, text: &str) -> Result<String, Report> {
     let file = sources.add(name, text.to_owned());
     let items = syntax::parse(text, file, &mut problems);
     if !problems.is_empty() {
-        return Err(Report::new(sources, problems));
+        return Err(Report::new(sources, problems.into_sorted()));
     }
     let mut writer = Writer {
         sources: &sources,
