@@ -9,6 +9,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
 
+use crate::configure;
 use crate::listen::Listen;
 
 const STYLES: Styles = Styles::styled()
@@ -22,6 +23,8 @@ Examples:
   thrum serve                          this folder, on http://127.0.0.1:8080/
   thrum serve public --open            a folder, and show it in the browser
   thrum serve public --listen :8080    for the whole network, not just this machine
+  thrum init proxy                     a configuration to start from
+  thrum check thrum.conf               every mistake in a configuration
   thrum help serve                     everything it can do";
 
 const SERVE_EXAMPLES: &str = "\
@@ -52,6 +55,9 @@ struct Cli {
 pub(crate) enum Command {
     /// Serve a folder over HTTP
     Serve(ServeArgs),
+
+    #[command(flatten)]
+    Configure(configure::Command),
 }
 
 /// What `thrum serve` was asked.
@@ -163,7 +169,9 @@ mod tests {
             .chain(line.split_whitespace());
         Cli::try_parse_from(words)
             .map(|cli| {
-                let Command::Serve(args) = cli.command;
+                let Command::Serve(args) = cli.command else {
+                    panic!("{line} is not served");
+                };
                 args
             })
             .map_err(|error| error.kind())
