@@ -8,7 +8,7 @@ use crate::config::{Setting, Tables, Verb};
 pub(super) static HANDLERS: &[&HandlerKind] = &[];
 
 /// What can go around any route, the outermost first.
-pub(super) static LAYERS: &[&Layer] = &[];
+pub(super) static LAYERS: &[&Layer] = &[&crate::cache::LAYER];
 
 /// What may stand where.
 pub static TABLES: Tables = Tables {
@@ -20,7 +20,7 @@ pub static TABLES: Tables = Tables {
 
 static GLOBAL: &[&[Setting]] = &[];
 static SITE: &[&[Setting]] = &[SITE_SETTINGS];
-static ROUTE: &[&[Setting]] = &[];
+static ROUTE: &[&[Setting]] = &[crate::cache::LAYER.settings];
 static VERBS: &[&Verb] = &[];
 
 #[cfg(test)]
