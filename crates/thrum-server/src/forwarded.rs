@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderName};
 use crate::config::{Arity, Kind, Network, Setting, Settings};
 
 /// `trust-proxy 10.0.0.0/8 { field forwarded }`.
-pub const SETTINGS: &[Setting] = &[Setting {
+pub static SETTINGS: &[Setting] = &[Setting {
     arity: Arity::Many,
     repeats: true,
     block: &[Setting {

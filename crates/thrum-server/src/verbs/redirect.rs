@@ -11,7 +11,7 @@ use crate::config::{Arity, Kind, RouteConfig, Verb};
 use crate::site::{Answer, Building, Handler, HandlerKind, Visit, reply};
 
 /// `<<`.
-pub const VERB: Verb = Verb {
+pub(crate) static VERB: Verb = Verb {
     word: "<<",
     name: "redirect",
     values: &[
@@ -27,7 +27,7 @@ pub const VERB: Verb = Verb {
 };
 
 /// What makes redirects of the configuration's.
-pub const KIND: HandlerKind = HandlerKind { verb: &VERB, build };
+pub(crate) static KIND: HandlerKind = HandlerKind { verb: &VERB, build };
 
 /// Answers with where to ask instead.
 ///
@@ -65,8 +65,8 @@ impl Redirect {
 impl Handler for Redirect {
     fn handle(&self, request: Request<Body>, visit: Visit) -> Answer {
         let target = self.target.fill(request.uri(), &visit);
-        let Ok(location) = HeaderValue::try_from(target) else {
-            return reply::status(StatusCode::INTERNAL_SERVER_ERROR).into();
+        let Some(location) = target.and_then(|target| HeaderValue::try_from(target).ok()) else {
+            return reply::status(StatusCode::BAD_REQUEST).into();
         };
         let mut response = reply::status(self.status);
         response.headers_mut().insert(LOCATION, location);
@@ -79,7 +79,7 @@ fn build(route: &RouteConfig, building: &mut Building<'_>) -> Option<Arc<dyn Han
     let status = route.values.get(1).map_or("301", |status| status.text());
     let status = building.problems.check(route.span, status.parse())?;
     let redirect = Redirect::new(target.text(), status);
-    let redirect = building.problems.check(target.span(), redirect)?;
+    let mut redirect = building.problems.check(target.span(), redirect)?;
     let known = redirect.target.check(route.path.text());
     building.problems.check(target.span(), known)?;
     Some(Arc::new(redirect))
@@ -93,7 +93,7 @@ mod tests {
     fn tells_where() {
         let redirect = Redirect::new("https://example.com/", StatusCode::FOUND).unwrap();
         let request = Request::get("/a?b").body(Body::empty()).unwrap();
-        let mut visit = Visit::default();
+        let mut visit = Visit::new(None, false);
         Arc::make_mut(&mut visit.route).mount = "/".into();
         let Answer::Now(response) = redirect.handle(request, visit) else {
             panic!("nothing to wait for");

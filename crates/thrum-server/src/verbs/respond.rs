@@ -11,7 +11,7 @@ use crate::config::{Arity, Kind, Problem, RouteConfig, Setting, Verb};
 use crate::site::{Answer, Building, Handler, HandlerKind, Visit, reply};
 
 /// `respond`.
-pub const VERB: Verb = Verb {
+pub(crate) static VERB: Verb = Verb {
     word: "respond",
     name: "respond",
     values: &[Kind::Status, Kind::Text("TEXT")],
@@ -30,7 +30,7 @@ pub const VERB: Verb = Verb {
 };
 
 /// What makes such answers of the configuration's.
-pub const KIND: HandlerKind = HandlerKind { verb: &VERB, build };
+pub(crate) static KIND: HandlerKind = HandlerKind { verb: &VERB, build };
 
 const PLAIN: &str = "text/plain;charset=utf-8";
 
@@ -102,7 +102,9 @@ fn is_bare(status: StatusCode) -> bool {
 
 fn build(route: &RouteConfig, building: &mut Building<'_>) -> Option<Arc<dyn Handler>> {
     let (status, text) = (route.values.first()?, route.values.get(1));
-    let code: StatusCode = building.problems.check(status.span(), status.text().parse())?;
+    let code: StatusCode = building
+        .problems
+        .check(status.span(), status.text().parse())?;
     if code.is_informational() {
         building.problem(
             Problem::new(status.span(), format!("{code} is not the end of an answer"))
@@ -131,9 +133,9 @@ mod tests {
     use super::*;
 
     fn answer(respond: &Respond) -> Response<Body> {
-        match respond.handle(Request::default(), Visit::default()) {
+        match respond.handle(Request::default(), Visit::new(None, false)) {
             Answer::Now(response) => response,
-            Answer::Later(_) => panic!("nothing to wait for"),
+            _ => panic!("nothing to wait for"),
         }
     }
 
