@@ -3,7 +3,9 @@
 //! * [`config`]: the file that all of it is set up by.
 //! * [`site`]: sites and routes: which handler answers a request.
 //! * [`cache`]: responses that are kept, and answer later requests.
+//! * [`verbs`]: what a route can do that needs nothing but its line: redirect, respond, rewrite.
 //! * [`files`]: a folder as a web site.
+//! * [`forwarded`]: who the client is when a proxy stands in between.
 //! * [`access_log`]: a line for each request, written without anyone waiting for it.
 #![forbid(unsafe_code)]
 
@@ -11,4 +13,6 @@ pub mod access_log;
 pub mod cache;
 pub mod config;
 pub mod files;
+pub mod forwarded;
 pub mod site;
+pub mod verbs;

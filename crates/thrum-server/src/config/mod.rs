@@ -45,3 +45,4 @@ pub use settings::{Entry, Settings};
 pub use source::{Place, Source, Sources};
 pub use token::word;
 pub use value::{Network, Rate, Value};
+pub use value::{InvalidNetwork, Network, Rate, Value};

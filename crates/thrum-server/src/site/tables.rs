@@ -3,9 +3,10 @@
 use super::build::SITE_SETTINGS;
 use super::{HandlerKind, Layer};
 use crate::config::{Setting, Tables, Verb};
+use crate::verbs::{redirect, respond, rewrite};
 
 /// What routes can do, in the order of the reference page.
-pub(super) static HANDLERS: &[&HandlerKind] = &[];
+pub(super) static HANDLERS: &[&HandlerKind] = &[&redirect::KIND, &respond::KIND, &rewrite::KIND];
 
 /// What can go around any route, the outermost first.
 pub(super) static LAYERS: &[&Layer] = &[&crate::cache::LAYER];
@@ -22,6 +23,8 @@ static GLOBAL: &[&[Setting]] = &[];
 static SITE: &[&[Setting]] = &[SITE_SETTINGS];
 static ROUTE: &[&[Setting]] = &[crate::cache::LAYER.settings];
 static VERBS: &[&Verb] = &[];
+static ROUTE: &[&[Setting]] = &[];
+static VERBS: &[&Verb] = &[&redirect::VERB, &respond::VERB, &rewrite::VERB];
 
 #[cfg(test)]
 mod tests {
