@@ -3,10 +3,12 @@
 //! * [`config`]: the file that all of it is set up by.
 //! * [`site`]: sites and routes: which handler answers a request.
 //! * [`files`]: a folder as a web site.
+//! * [`error_pages`]: pages of a site's own for what went wrong.
 //! * [`access_log`]: a line for each request, written without anyone waiting for it.
 #![forbid(unsafe_code)]
 
 pub mod access_log;
 pub mod config;
+pub mod error_pages;
 pub mod files;
 pub mod site;

@@ -3,12 +3,13 @@
 use super::build::SITE_SETTINGS;
 use super::{HandlerKind, Layer};
 use crate::config::{Setting, Tables, Verb};
+use crate::{error_pages, files};
 
 /// What routes can do, in the order of the reference page.
-pub(super) static HANDLERS: &[&HandlerKind] = &[];
+pub(super) static HANDLERS: &[&HandlerKind] = &[&files::KIND];
 
 /// What can go around any route, the outermost first.
-pub(super) static LAYERS: &[&Layer] = &[];
+pub(super) static LAYERS: &[&Layer] = &[&error_pages::LAYER];
 
 /// What may stand where.
 pub static TABLES: Tables = Tables {
@@ -20,8 +21,8 @@ pub static TABLES: Tables = Tables {
 
 static GLOBAL: &[&[Setting]] = &[];
 static SITE: &[&[Setting]] = &[SITE_SETTINGS];
-static ROUTE: &[&[Setting]] = &[];
-static VERBS: &[&Verb] = &[];
+static ROUTE: &[&[Setting]] = &[error_pages::SETTINGS];
+static VERBS: &[&Verb] = &[&files::VERB];
 
 #[cfg(test)]
 mod tests {
