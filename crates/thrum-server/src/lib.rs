@@ -6,12 +6,14 @@
 //! * [`verbs`]: what a route can do that needs nothing but its line: redirect, respond, rewrite.
 //! * [`files`]: a folder as a web site.
 //! * [`forwarded`]: who the client is when a proxy stands in between.
+//! * [`error_pages`]: pages of a site's own for what went wrong.
 //! * [`access_log`]: a line for each request, written without anyone waiting for it.
 #![forbid(unsafe_code)]
 
 pub mod access_log;
 pub mod cache;
 pub mod config;
+pub mod error_pages;
 pub mod files;
 pub mod forwarded;
 pub mod site;

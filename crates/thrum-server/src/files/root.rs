@@ -11,7 +11,7 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 use rustix::io::Errno;
 
 use super::FilesError;
-use super::cache::{Clock, FRESH_MS};
+use super::cache::Clock;
 
 /// How a file is opened: never waiting for a writer, should it be a pipe.
 const READ: OFlags = OFlags::RDONLY
@@ -21,7 +21,7 @@ const READ: OFlags = OFlags::RDONLY
 
 const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::CLOEXEC).union(OFlags::DIRECTORY);
 
-/// A folder. Its path is resolved anew once a second, so that a deploy that swaps a symbolic link is seen.
+/// A folder. Its path is resolved anew now and then, so that a deploy that swaps a symbolic link is seen.
 pub(super) struct Root {
     path: PathBuf,
     current: Mutex<Current>,
@@ -59,9 +59,10 @@ impl Root {
         &self.path
     }
 
-    /// Opens what is beneath the root. Symbolic links are followed as long as they stay there.
-    pub(super) fn open_beneath(&self, relative: &str) -> io::Result<File> {
-        let directory = self.directory();
+    /// Opens what is beneath the root, which is believed for `recheck` milliseconds. Symbolic links are followed as long as
+    /// they stay there.
+    pub(super) fn open_beneath(&self, relative: &str, recheck: u64) -> io::Result<File> {
+        let directory = self.directory(recheck);
         let relative = if relative.is_empty() { "." } else { relative };
         if !self.walks.load(Ordering::Relaxed) {
             let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
@@ -82,10 +83,10 @@ impl Root {
         walk(&*directory, relative)
     }
 
-    fn directory(&self) -> Arc<OwnedFd> {
+    fn directory(&self, recheck: u64) -> Arc<OwnedFd> {
         let now = Clock::now();
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        if now.saturating_sub(current.resolved_at) > FRESH_MS {
+        if now.saturating_sub(current.resolved_at) > recheck {
             // While it is away, in the middle of a deploy, the old one is better than none.
             if let Ok(directory) = open_directory(&self.path) {
                 current.directory = Arc::new(directory);
@@ -152,7 +153,7 @@ mod tests {
             root.walks.store(walks, Ordering::Relaxed);
             let read = |path: &str| {
                 let mut text = String::new();
-                root.open_beneath(path)?
+                root.open_beneath(path, 900)?
                     .read_to_string(&mut text)
                     .map(|_| text)
             };

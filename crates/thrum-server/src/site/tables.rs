@@ -10,6 +10,11 @@ pub(super) static HANDLERS: &[&HandlerKind] = &[&redirect::KIND, &respond::KIND,
 
 /// What can go around any route, the outermost first.
 pub(super) static LAYERS: &[&Layer] = &[&crate::cache::LAYER];
+use crate::{error_pages, files};
+
+pub(super) static HANDLERS: &[&HandlerKind] = &[&files::KIND];
+
+pub(super) static LAYERS: &[&Layer] = &[&error_pages::LAYER];
 
 /// What may stand where.
 pub static TABLES: Tables = Tables {
@@ -25,6 +30,8 @@ static ROUTE: &[&[Setting]] = &[crate::cache::LAYER.settings];
 static VERBS: &[&Verb] = &[];
 static ROUTE: &[&[Setting]] = &[];
 static VERBS: &[&Verb] = &[&redirect::VERB, &respond::VERB, &rewrite::VERB];
+static ROUTE: &[&[Setting]] = &[error_pages::SETTINGS];
+static VERBS: &[&Verb] = &[&files::VERB];
 
 #[cfg(test)]
 mod tests {
