@@ -10,9 +10,9 @@ mod conditional;
 mod entry;
 mod listing;
 mod multipart;
-mod path;
+pub(crate) mod path;
 mod range;
-mod root;
+pub(crate) mod root;
 
 use std::convert::Infallible;
 use std::fs::{File, Metadata};
@@ -322,7 +322,7 @@ fn insert(response: &mut Response<Body>, name: HeaderName, value: String) {
     }
 }
 
-fn status(error: &io::Error) -> StatusCode {
+pub(crate) fn status(error: &io::Error) -> StatusCode {
     use rustix::io::Errno;
     match Errno::from_io_error(error) {
         Some(Errno::ACCESS | Errno::PERM) => StatusCode::FORBIDDEN,
