@@ -7,14 +7,17 @@
 //! * [`files`]: a folder as a web site.
 //! * [`forwarded`]: who the client is when a proxy stands in between.
 //! * [`error_pages`]: pages of a site's own for what went wrong.
+//! * [`cgi`]: programs that answer requests; [`gateway`]: what they have in common with other ways to call programs.
 //! * [`access_log`]: a line for each request, written without anyone waiting for it.
 #![forbid(unsafe_code)]
 
 pub mod access_log;
 pub mod cache;
+pub mod cgi;
 pub mod config;
 pub mod error_pages;
 pub mod files;
 pub mod forwarded;
+pub mod gateway;
 pub mod site;
 pub mod verbs;

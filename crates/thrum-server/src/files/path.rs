@@ -15,7 +15,7 @@ pub(super) struct RequestPath {
 
 /// Why a path is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PathError {
+pub(crate) enum PathError {
     /// No client that means well sends it: bad encoding, encoded slashes, control characters, dot segments.
     Malformed,
     /// It names a file that is hidden by its dot.
@@ -121,7 +121,8 @@ pub(super) fn encode_segment(name: &str) -> impl std::fmt::Display + '_ {
     encode(name)
 }
 
-fn decode(segment: &str) -> Result<String, PathError> {
+/// A segment, decoded. It may be hidden, and it may be empty.
+pub(crate) fn decode(segment: &str) -> Result<String, PathError> {
     let decoded = decode_str(segment).or(Err(PathError::Malformed))?;
     let refused = |letter: char| matches!(letter, '/' | '\\') || letter.is_control();
     if decoded.contains(refused) || matches!(&*decoded, "." | "..") {
