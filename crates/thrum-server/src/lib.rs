@@ -3,10 +3,12 @@
 //! * [`config`]: the file that all of it is set up by.
 //! * [`site`]: sites and routes: which handler answers a request.
 //! * [`files`]: a folder as a web site.
+//! * [`proxy`]: requests taken to other servers.
 //! * [`access_log`]: a line for each request, written without anyone waiting for it.
 #![forbid(unsafe_code)]
 
 pub mod access_log;
 pub mod config;
 pub mod files;
+pub mod proxy;
 pub mod site;
