@@ -8,6 +8,7 @@
 //! * [`forwarded`]: who the client is when a proxy stands in between.
 //! * [`error_pages`]: pages of a site's own for what went wrong.
 //! * [`cgi`]: programs that answer requests; [`gateway`]: what they have in common with other ways to call programs.
+//! * [`proxy`]: requests taken to other servers.
 //! * [`access_log`]: a line for each request, written without anyone waiting for it.
 #![forbid(unsafe_code)]
 
@@ -19,5 +20,6 @@ pub mod error_pages;
 pub mod files;
 pub mod forwarded;
 pub mod gateway;
+pub mod proxy;
 pub mod site;
 pub mod verbs;
