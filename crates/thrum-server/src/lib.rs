@@ -4,9 +4,11 @@
 //! * [`site`]: sites and routes: which handler answers a request.
 //! * [`files`]: a folder as a web site.
 //! * [`access_log`]: a line for each request, written without anyone waiting for it.
+//! * [`process`]: the process around it: user, sandbox, PID file, commands.
 #![forbid(unsafe_code)]
 
 pub mod access_log;
 pub mod config;
 pub mod files;
+pub mod process;
 pub mod site;
