@@ -51,6 +51,7 @@ impl Line {
             deadline: Deadline::new(),
             served: 0,
             stalled: false,
+            called: false,
         }
     }
 
@@ -66,8 +67,15 @@ impl Line {
                 return Poll::Ready(ready.map(|()| Awaited::Readable));
             }
             // After the wait is registered, so that the end of the server wakes it.
-            if idle && self.open.is_ending() {
-                return Poll::Ready(Ok(Awaited::Ending));
+            if idle
+                && !self.called
+                && let Some(last_call) = self.open.last_call()
+            {
+                if last_call.is_zero() {
+                    return Poll::Ready(Ok(Awaited::Ending));
+                }
+                self.called = true;
+                limit = Some(limit.map_or(last_call, |limit| limit.min(last_call)));
             }
             let expired = match limit.take() {
                 Some(limit) => self.deadline.start(limit, cx),

@@ -348,72 +348,7 @@ mod system {
 
 #[cfg(test)]
 mod tests {
-    use std::io::ErrorKind;
-    use std::process::Command;
-
     use super::*;
-
-    /// Set in the child process that is confined: the folder that it is left.
-    const FOLDER: &str = "THRUM_TEST_CONFINED_TO";
-
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn a_confined_process_sees_its_folders_only() {
-        if let Some(folder) = std::env::var_os(FOLDER) {
-            return confined(Path::new(&folder));
-        }
-        let folder = tempfile::tempdir().unwrap();
-        for (name, text) in [("site/page", "hello"), ("secret", "root:hash")] {
-            let path = folder.path().join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        }
-        std::fs::create_dir(folder.path().join("log")).unwrap();
-        // A process of its own, whose one thread runs the test.
-        let name = "process::sandbox::tests::a_confined_process_sees_its_folders_only";
-        let child = Command::new(std::env::current_exe().unwrap())
-            .args([name, "--exact", "--nocapture", "--test-threads=1"])
-            .env(FOLDER, folder.path())
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&child.stdout);
-        assert!(
-            child.status.success(),
-            "{said}{}",
-            String::from_utf8_lossy(&child.stderr)
-        );
-        assert!(said.contains("confined by "), "{said}");
-    }
-
-    fn confined(folder: &Path) {
-        let (page, secret) = (folder.join("site/page"), folder.join("secret"));
-        let log = folder.join("log/access.log");
-        assert_eq!(std::fs::read_to_string(&secret).unwrap(), "root:hash");
-        let mut sandbox = Sandbox::new();
-        let held = sandbox
-            .read_beside(&page)
-            .write_beside(&log)
-            .confine()
-            .unwrap();
-        println!("confined by {held}");
-        assert_eq!(std::fs::read_to_string(&page).unwrap(), "hello");
-        std::fs::write(&log, "a line").unwrap();
-        std::fs::rename(&log, log.with_extension("1")).unwrap();
-        if held.files {
-            let refused = std::fs::read_to_string(&secret).unwrap_err();
-            assert_eq!(refused.kind(), ErrorKind::PermissionDenied);
-            let refused = std::fs::write(&page, "defaced").unwrap_err();
-            assert_eq!(refused.kind(), ErrorKind::PermissionDenied);
-            // For all threads that begin now.
-            let secret = secret.clone();
-            let thread = std::thread::spawn(move || std::fs::read_to_string(secret).is_err());
-            assert!(thread.join().unwrap());
-        }
-        if held.system_calls {
-            let refused = Command::new("/bin/true").spawn().unwrap_err();
-            assert_eq!(refused.kind(), ErrorKind::PermissionDenied);
-        }
-    }
 
     #[test]
     #[cfg(target_os = "linux")]
