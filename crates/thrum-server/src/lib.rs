@@ -4,10 +4,12 @@
 //! * [`site`]: sites and routes: which handler answers a request.
 //! * [`files`]: a folder as a web site.
 //! * [`access_log`]: a line for each request, written without anyone waiting for it.
+//! * [`acme`]: certificates from an authority, ordered and renewed.
 //! * [`process`]: the process around it: user, sandbox, PID file, commands.
 #![forbid(unsafe_code)]
 
 pub mod access_log;
+pub mod acme;
 pub mod config;
 pub mod files;
 pub mod process;

@@ -24,6 +24,8 @@ pub(crate) struct Line {
     pub(crate) served: u32,
     /// The deadline is that of a write that waits.
     stalled: bool,
+    /// The deadline is that of the server's last call.
+    called: bool,
 }
 
 /// A connection with buffers, while it works.

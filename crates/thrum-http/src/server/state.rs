@@ -131,7 +131,8 @@ impl Open {
     /// Once the end has begun: how long a connection may rest on, for a request that is on its way.
     pub(crate) fn last_call(&self) -> Option<Duration> {
         let milliseconds = || self.state.last_call.load(Ordering::Acquire);
-        self.is_ending().then(|| Duration::from_millis(milliseconds()))
+        self.is_ending()
+            .then(|| Duration::from_millis(milliseconds()))
     }
 }
 

@@ -110,7 +110,12 @@ impl Acceptor {
     ///
     /// # Errors
     /// When the key cannot be used.
-    pub fn answer_challenge(&self, name: &str, certificate: &[u8], key: &[u8]) -> Result<(), Error> {
+    pub fn answer_challenge(
+        &self,
+        name: &str,
+        certificate: &[u8],
+        key: &[u8],
+    ) -> Result<(), Error> {
         let key = PrivatePkcs8KeyDer::from(key.to_vec()).into();
         let key = provider().key_provider.load_private_key(key);
         let key = key.map_err(|error| Error::new(name, Problem::BadKey(error.to_string())))?;

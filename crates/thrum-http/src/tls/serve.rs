@@ -1,10 +1,12 @@
 //! A server's connection over TLS, from its handshake on.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use thrum_rt::time::timeout;
 
+use super::acceptor::CHALLENGE;
 use super::{Acceptor, HandshakeFailure};
 use crate::server::{Context, Counters, Open};
 use crate::wire::{Wire, would_block};
