@@ -10,16 +10,20 @@
 //! * [`cgi`]: programs that answer requests; [`gateway`]: what they have in common with other ways to call programs.
 //! * [`proxy`]: requests taken to other servers.
 //! * [`access_log`]: a line for each request, written without anyone waiting for it.
+//! * [`acme`]: certificates from an authority, ordered and renewed.
+//! * [`process`]: the process around it: user, sandbox, PID file, commands.
 #![forbid(unsafe_code)]
 
 pub mod access_log;
 pub mod cache;
 pub mod cgi;
+pub mod acme;
 pub mod config;
 pub mod error_pages;
 pub mod files;
 pub mod forwarded;
 pub mod gateway;
 pub mod proxy;
+pub mod process;
 pub mod site;
 pub mod verbs;
