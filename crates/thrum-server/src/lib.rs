@@ -15,15 +15,15 @@
 #![forbid(unsafe_code)]
 
 pub mod access_log;
+pub mod acme;
 pub mod cache;
 pub mod cgi;
-pub mod acme;
 pub mod config;
 pub mod error_pages;
 pub mod files;
 pub mod forwarded;
 pub mod gateway;
-pub mod proxy;
 pub mod process;
+pub mod proxy;
 pub mod site;
 pub mod verbs;
