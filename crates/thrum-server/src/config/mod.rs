@@ -44,4 +44,4 @@ pub use schema::{Arity, Kind, Setting, Tables, Verb};
 pub use settings::{Entry, Settings};
 pub use source::{Place, Source, Sources};
 pub use token::word;
-pub use value::{Network, Rate, Value};
+pub use value::{InvalidNetwork, Network, Rate, Value};

@@ -244,7 +244,7 @@ fn build_handler(
     to: &mut Building<'_>,
 ) -> Option<Arc<dyn Handler>> {
     let mut kinds = HANDLERS.iter();
-    let kind = kinds.find(|kind| std::ptr::eq(kind.verb, config.verb))?;
+    let kind = kinds.find(|kind| kind.verb.word == config.verb.word)?;
     let handler = (kind.build)(config, to)?;
     Some(wrapped(handler, &config.settings.over(site), to))
 }
