@@ -58,7 +58,7 @@ pub const SETTINGS: &[Setting] = &[
             &[Kind::Text("TEMPLATE")],
             "What is looked for, in order, in the place of the path alone. `{path}` stands for that; what ends in a slash is \
              a directory, everything else a file.",
-            "try {path} {path}.html {path}/index.html",
+            "try /{path} /{path}.html /{path}/index.html",
         )
     },
     Setting::new(
