@@ -115,12 +115,12 @@ pub const SETTINGS: &[Setting] = &[
         arity: Arity::Any,
         repeats: true,
         ..Setting::new(
-            "cache",
+            "cache-control",
             &[Kind::Text("TIME"), Kind::Text("PATTERN")],
             "How long clients may keep files without asking again: a time, `immutable` (for good), `no-cache` (they ask every \
              time) or `no-store`. For all files, or those of the patterns: `*.css` is a name, `/assets/` a folder in the \
              folder that is served, `/a/b*.js` a path. The first line that fits counts.",
-            "cache immutable /assets/ *.woff2",
+            "cache-control immutable /assets/ *.woff2",
         )
     },
     Setting {
@@ -288,7 +288,7 @@ fn configured(mut files: Files, settings: &Settings, problems: &mut Problems) ->
             .ok_or("`{path}` is all that may stand in braces")
     });
     let rules: Vec<_> = settings
-        .all("cache")
+        .all("cache-control")
         .filter_map(|entry| rule(entry, problems))
         .collect();
     let types: Vec<_> = settings

@@ -92,8 +92,8 @@ fn everything_that_can_be_written() {
             hidden serve
             languages en ja
             compress br { brotli-level 1; min 1KiB }
-            cache immutable *.css
-            cache 1h /page.html
+            cache-control immutable *.css
+            cache-control 1h /page.html
             type .note text/x-note
             charset off
             file-cache { entries 100; recheck 2s }
@@ -152,7 +152,7 @@ fn mistakes_are_found_before_anything_is_served() {
         ),
         ("/ -> ROOT { try /{uri} }", "`{path}` is all"),
         (
-            "/ -> ROOT { cache forever }",
+            "/ -> ROOT { cache-control forever }",
             "`forever` does not say how long",
         ),
         (
