@@ -193,7 +193,8 @@ impl Files {
     }
 
     /// Sets what is tried, in order, before a request is answered with the fallback or 404. `{path}` stands for the path that
-    /// is asked for. What ends in a slash is a directory, what does not is a file. Default: `{path}`, `{path}/`.
+    /// is asked for; a slash before it makes no difference. What ends in a slash is a directory, what does not is a file.
+    /// Default: `{path}`, `{path}/`.
     ///
     /// # Panics
     /// When there are braces other than `{path}`.
