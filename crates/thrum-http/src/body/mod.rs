@@ -104,8 +104,8 @@ impl Body {
         }
     }
 
-    /// Whether it can be had more than once.
-    pub(crate) fn is_in_memory(&self) -> bool {
+    /// Whether it is there: nothing, bytes or part of a file, and not what a client sends or somebody makes as it goes.
+    pub fn is_in_memory(&self) -> bool {
         matches!(self.kind, Kind::Empty | Kind::Bytes(_) | Kind::File(_))
     }
 

@@ -24,4 +24,5 @@ pub use checked::{Config, RouteConfig, SiteConfig};
 pub use problem::{FileId, Problem, Problems, Span};
 pub use schema::{Arity, Kind, Setting, Tables, Verb};
 pub use settings::{Entry, Settings};
+pub(crate) use value::rate;
 pub use value::{InvalidNetwork, Network, Rate, Value};
