@@ -58,7 +58,7 @@ pub enum InvalidUsers {
 /// A name that cannot be written in a file of users.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum InvalidUser {
-    /// It has what separates names from hashes and lines.
+    /// It is empty, or has what separates names from hashes and lines.
     #[error(
         "a user's name has no colon, no control characters, and no # at its beginning; {0:?} does"
     )]
@@ -159,15 +159,24 @@ impl Hash {
     }
 }
 
+/// An error for a name that cannot be written in a file of users.
+///
+/// # Errors
+/// [`InvalidUser::Name`].
+pub fn check_name(name: &str) -> Result<(), InvalidUser> {
+    let is_bad = |letter: char| letter == ':' || letter.is_control();
+    if name.trim() != name || name.is_empty() || name.starts_with('#') || name.contains(is_bad) {
+        return Err(InvalidUser::Name(name.to_owned()));
+    }
+    Ok(())
+}
+
 /// A line of a file of users, with Argon2id and its recommended cost (19 MiB, two passes). It takes some ten milliseconds.
 ///
 /// # Errors
 /// For a name or a password that cannot be.
 pub fn line(name: &str, password: &str) -> Result<String, InvalidUser> {
-    let is_bad = |letter: char| letter == ':' || letter.is_control();
-    if name.trim() != name || name.is_empty() || name.starts_with('#') || name.contains(is_bad) {
-        return Err(InvalidUser::Name(name.to_owned()));
-    }
+    check_name(name)?;
     if password.is_empty() || password.len() > LONGEST_PASSWORD {
         return Err(InvalidUser::Password);
     }
@@ -212,11 +221,15 @@ mod tests {
 
     #[test]
     fn hashes_of_other_programs() {
-        // glibc's crypt, from its documentation (SHA-crypt.txt).
-        let sha = "$6$saltstring$svn8UoSVapNtMuq1ukKS4tPQd8iKwSMHWjlO/O817G3uBnIFNjnQJuesI68OTLiBFdcbYEdFCoEOfaS35inz1";
-        let users: Users = format!("sha:{sha}\n{}", cheap("bcrypt")).parse().unwrap();
-        assert!(users.verify("sha", "Hello world!"));
-        assert!(!users.verify("sha", "Hello world"));
+        // openssl passwd -6 -salt saltstring 'Hello world!', and -5
+        let six = "$6$saltstring$svn8UoSVapNtMuq1ukKS4tPQd8iKwSMHWjl/O817G3uBnIFNjnQJuesI68u4OTLiBFdcbYEdFCoEOfaS35inz1";
+        let five = "$5$saltstring$5B8vYYiY.CVt1RlTTf8KbXBH3hsxY/GNooZaBBGWEc5";
+        let text = format!("six:{six}\nfive:{five}\n{}", cheap("bcrypt"));
+        let users: Users = text.parse().unwrap();
+        for name in ["six", "five"] {
+            assert!(users.verify(name, "Hello world!"));
+            assert!(!users.verify(name, "Hello world"));
+        }
         assert!(users.verify("bcrypt", "secret"));
         assert!(!users.verify("bcrypt", "Secret") && !users.verify("bcrypt", ""));
         assert!(!users.verify("nobody", "secret") && !users.verify("nobody", "Hello world!"));

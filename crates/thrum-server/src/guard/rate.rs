@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use http::{HeaderName, Request};
 use thrum_http::Body;
@@ -197,6 +196,8 @@ fn by_header(block: &Settings) -> Option<HeaderName> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::super::testing::{from, get, hello, now};
     use super::*;
 
@@ -207,7 +208,7 @@ mod tests {
         let guarded = RateLimits::default()
             .by_address(RateLimit::new(2, HOUR).burst(3))
             .around(hello());
-        let ask = |address| now(guarded.handle(get(&[]), from(address)));
+        let ask = |address: &str| now(guarded.handle(get(&[]), from(address)));
         for _ in 0..3 {
             assert_eq!(ask("192.0.2.1").status(), 200);
         }
