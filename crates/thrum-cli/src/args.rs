@@ -10,6 +10,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
 
 use crate::listen::Listen;
+use crate::passwd::PasswdArgs;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -52,6 +53,10 @@ struct Cli {
 pub(crate) enum Command {
     /// Serve a folder over HTTP
     Serve(ServeArgs),
+    /// Make a user's line for a file of users, or put it there
+    ///
+    /// The password is asked for at the terminal, or is the first line of standard input. The line has its hash (Argon2id).
+    Passwd(PasswdArgs),
 }
 
 /// What `thrum serve` was asked.
@@ -162,9 +167,9 @@ mod tests {
             .into_iter()
             .chain(line.split_whitespace());
         Cli::try_parse_from(words)
-            .map(|cli| {
-                let Command::Serve(args) = cli.command;
-                args
+            .map(|cli| match cli.command {
+                Command::Serve(args) => args,
+                other => panic!("not serve: {other:?}"),
             })
             .map_err(|error| error.kind())
     }

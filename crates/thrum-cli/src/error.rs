@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use thrum_server::guard::passwords::InvalidUser;
+
 use crate::listen::Listen;
 
 /// Why `thrum` cannot do what it was asked. [`Failure::advice`] says what can be done.
@@ -34,6 +36,12 @@ pub(crate) enum Failure {
     Runtime(io::Error),
     #[error("serving ended: {0}")]
     Serve(String),
+    #[error(transparent)]
+    User(InvalidUser),
+    #[error("there is no password: {}", reason(.0))]
+    Password(io::Error),
+    #[error("the file of users {} cannot be written: {}", .0.display(), reason(.1))]
+    Users(PathBuf, io::Error),
 }
 
 impl Failure {

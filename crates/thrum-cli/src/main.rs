@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `args` | the command line and its help |
 //! | `serve` | `thrum serve`: from the arguments to the exit code |
+//! | `passwd` | `thrum passwd`: a user's line for a file of users |
 //! | `listen` | what `--listen` takes, and how an address is bound |
 //! | `banner` | what is printed at the start and at the end |
 //! | `error` | what can go wrong, and what to do about it |
@@ -16,6 +17,7 @@ mod banner;
 mod browser;
 mod error;
 mod listen;
+mod passwd;
 mod serve;
 mod terminal;
 
@@ -24,9 +26,13 @@ use std::process::ExitCode;
 use args::Command;
 
 fn main() -> ExitCode {
-    let Command::Serve(args) = args::parse();
+    let command = args::parse();
     terminal::start_diagnostics();
-    serve::run(args).unwrap_or_else(|error| {
+    let done = match command {
+        Command::Serve(args) => serve::run(args),
+        Command::Passwd(args) => passwd::run(args),
+    };
+    done.unwrap_or_else(|error| {
         terminal::print_error(&error);
         ExitCode::FAILURE
     })

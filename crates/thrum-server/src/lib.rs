@@ -5,6 +5,7 @@
 //! * [`cache`]: responses that are kept, and answer later requests.
 //! * [`verbs`]: what a route can do that needs nothing but its line: redirect, respond, rewrite.
 //! * [`files`]: a folder as a web site.
+//! * [`guard`]: who may ask, how often and how much.
 //! * [`forwarded`]: who the client is when a proxy stands in between.
 //! * [`error_pages`]: pages of a site's own for what went wrong.
 //! * [`cgi`]: programs that answer requests; [`gateway`]: what they have in common with other ways to call programs.
@@ -25,5 +26,6 @@ pub mod forwarded;
 pub mod gateway;
 pub mod process;
 pub mod proxy;
+pub mod guard;
 pub mod site;
 pub mod verbs;

@@ -3,8 +3,25 @@
 use super::build::SITE_SETTINGS;
 use super::{HandlerKind, Layer};
 use crate::config::{Setting, Tables, Verb};
+use crate::guard;
 use crate::verbs::{redirect, respond, rewrite};
 use crate::{cache, cgi, error_pages, files, proxy};
+
+/// What routes can do, in the order of the reference page.
+pub(super) static HANDLERS: &[&HandlerKind] = &[&redirect::KIND, &respond::KIND, &rewrite::KIND];
+
+/// What can go around any route, the outermost first.
+pub(super) static LAYERS: &[&Layer] = &[
+    &guard::headers::LAYER,
+    &guard::security::LAYER,
+    &guard::cors::LAYER,
+    &guard::addresses::LAYER,
+    &guard::rate::LAYER,
+    &guard::body_limit::LAYER,
+    &guard::basic::LAYER,
+    &guard::jwt::LAYER,
+    &guard::concurrency::LAYER,
+];
 
 /// What may stand where.
 pub static TABLES: Tables = Tables {
@@ -32,6 +49,18 @@ registered! {
     handlers: files::KIND, cgi::KIND, proxy::KIND, redirect::KIND, respond::KIND, rewrite::KIND;
     layers: error_pages::LAYER, cache::LAYER;
 }
+static ROUTE: &[&[Setting]] = &[
+    guard::headers::SETTINGS,
+    guard::security::SETTINGS,
+    guard::cors::SETTINGS,
+    guard::addresses::SETTINGS,
+    guard::rate::SETTINGS,
+    guard::body_limit::SETTINGS,
+    guard::basic::SETTINGS,
+    guard::jwt::SETTINGS,
+    guard::concurrency::SETTINGS,
+];
+static VERBS: &[&Verb] = &[&redirect::VERB, &respond::VERB, &rewrite::VERB];
 
 #[cfg(test)]
 mod tests {
