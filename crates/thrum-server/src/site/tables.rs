@@ -3,6 +3,7 @@
 use super::build::SITE_SETTINGS;
 use super::{HandlerKind, Layer};
 use crate::config::{Setting, Tables, Verb};
+use crate::{acme, process};
 
 /// What routes can do, in the order of the reference page.
 pub(super) static HANDLERS: &[&HandlerKind] = &[];
@@ -18,8 +19,8 @@ pub static TABLES: Tables = Tables {
     verbs: VERBS,
 };
 
-static GLOBAL: &[&[Setting]] = &[];
-static SITE: &[&[Setting]] = &[SITE_SETTINGS];
+static GLOBAL: &[&[Setting]] = &[process::GLOBAL, acme::SETTINGS];
+static SITE: &[&[Setting]] = &[SITE_SETTINGS, process::SITE];
 static ROUTE: &[&[Setting]] = &[];
 static VERBS: &[&Verb] = &[];
 
