@@ -311,14 +311,13 @@ impl Serving {
         match spawned {
             Ok(mut child) => {
                 tracing::info!(pid = child.id(), "upgrading");
-                thrum_rt::spawn(async move {
+                drop(thrum_rt::spawn(async move {
                     if let Ok(status) = child.wait().await
                         && !status.success()
                     {
                         tracing::error!("the upgrade has failed ({status}); this process goes on");
                     }
-                })
-                .detach();
+                }));
             }
             Err(error) => tracing::error!(
                 %error,
