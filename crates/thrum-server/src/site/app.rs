@@ -63,6 +63,14 @@ impl App {
         self.current.store(Arc::new(Live::start(sites)));
     }
 
+    /// Whether an endpoint is served with TLS now.
+    pub fn is_secure(&self, endpoint: &Endpoint) -> bool {
+        let live = self.current.load();
+        live.endpoints
+            .get(endpoint)
+            .is_some_and(|(secure, _)| *secure)
+    }
+
     /// What is served at one endpoint.
     pub fn at(&self, endpoint: Endpoint) -> AppAt {
         AppAt {
