@@ -3,6 +3,7 @@
 //! * [`config`]: the file that all of it is set up by.
 //! * [`site`]: sites and routes: which handler answers a request.
 //! * [`files`]: a folder as a web site.
+//! * [`store`]: state that outlives the process.
 //! * [`access_log`]: a line for each request, written without anyone waiting for it.
 #![forbid(unsafe_code)]
 
@@ -10,3 +11,4 @@ pub mod access_log;
 pub mod config;
 pub mod files;
 pub mod site;
+pub mod store;
