@@ -15,7 +15,7 @@ use thrum_server::store::Memory;
 
 #[test]
 fn memory_conforms() {
-    conformance::check(&Memory::new(64 << 20));
+    conformance::check(Memory::new(64 << 20));
 }
 
 #[test]

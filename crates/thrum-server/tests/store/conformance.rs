@@ -1,6 +1,7 @@
 //! What every store promises.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -11,8 +12,10 @@ pub(crate) fn key(name: &str) -> Key {
 }
 
 /// Asks everything of a store that is empty.
-pub(crate) fn check(store: &dyn Store) {
+pub(crate) fn check(store: impl Store) {
+    let shared: Arc<dyn Store> = Arc::new(store);
     thrum_rt::block_on(async {
+        let store = &*shared;
         values(store).await;
         conditions(store).await;
         deletes(store).await;
@@ -20,7 +23,7 @@ pub(crate) fn check(store: &dyn Store) {
         listings(store).await;
         counters(store).await;
         sizes(store).await;
-        races(store).await;
+        races(&shared).await;
         store.close();
         let closed = store.get(&key("a")).await;
         assert!(
@@ -270,56 +273,38 @@ async fn sizes(store: &dyn Store) {
 }
 
 /// Many who read, change and write back lose nothing; of many who want to be first, one is.
-async fn races(store: &dyn Store) {
+async fn races(store: &Arc<dyn Store>) {
     const TASKS: u32 = 8;
     const ROUNDS: u32 = 10;
-    store
-        .put(&key("r"), vec![0, 0, 0, 0].into(), Put::default())
-        .await
-        .unwrap();
-    let firsts = std::sync::atomic::AtomicU32::new(0);
-    let work = async |task: u32| {
-        for _ in 0..ROUNDS {
-            while !try_increment(store, &key("r")).await {}
-        }
-        let name = format!("first-of-{TASKS}");
-        match store
-            .put(&key(&name), vec![task as u8].into(), Put::if_absent())
-            .await
-        {
-            Ok(_) => drop(firsts.fetch_add(1, std::sync::atomic::Ordering::Relaxed)),
-            Err(error) => assert_eq!(error, StoreError::Conflict),
-        }
-        let counter = key("race");
-        for _ in 0..ROUNDS {
-            store
-                .add(&counter, 1, Duration::from_secs(600))
-                .await
-                .unwrap();
-        }
-    };
-    thrum_rt::join!(
-        work(0),
-        work(1),
-        work(2),
-        work(3),
-        work(4),
-        work(5),
-        work(6),
-        work(7)
-    );
-    assert_eq!(firsts.into_inner(), 1);
+    let minutes = Duration::from_secs(600);
+    let zero = Bytes::from_static(&[0; 4]);
+    store.put(&key("r"), zero, Put::default()).await.unwrap();
+    let tasks = (0..TASKS).map(|task| {
+        let store = store.clone();
+        thrum_rt::spawn(async move {
+            for _ in 0..ROUNDS {
+                while !try_increment(&*store, &key("r")).await {}
+                store.add(&key("race"), 1, minutes).await.unwrap();
+            }
+            let name = Bytes::from(task.to_string());
+            match store.put(&key("first"), name, Put::if_absent()).await {
+                Ok(_) => 1,
+                Err(StoreError::Conflict) => 0,
+                Err(error) => panic!("{error}"),
+            }
+        })
+    });
+    let tasks: Vec<_> = tasks.collect();
+    let mut firsts = 0;
+    for task in tasks {
+        firsts += task.await.unwrap();
+    }
+    assert_eq!(firsts, 1);
     let sum = store.get(&key("r")).await.unwrap().unwrap().value;
-    assert_eq!(
-        u32::from_be_bytes(sum[..].try_into().unwrap()),
-        TASKS * ROUNDS
-    );
-    let total = store
-        .add(&key("race"), 0, Duration::from_secs(600))
-        .await
-        .unwrap()
-        .total;
-    assert_eq!(total, u64::from(TASKS * ROUNDS));
+    let sum = u32::from_be_bytes(sum[..].try_into().unwrap());
+    assert_eq!(sum, TASKS * ROUNDS);
+    let count = store.add(&key("race"), 0, minutes).await.unwrap();
+    assert_eq!(count.total, u64::from(TASKS * ROUNDS));
 }
 
 async fn try_increment(store: &dyn Store, key: &Key) -> bool {

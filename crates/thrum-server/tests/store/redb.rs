@@ -19,7 +19,7 @@ fn open(path: &Path) -> Redb {
 #[test]
 fn a_file_conforms() {
     let folder = tempdir().unwrap();
-    conformance::check(&open(&folder.path().join("store.redb")));
+    conformance::check(open(&folder.path().join("store.redb")));
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn a_server_conforms() {
     }
     let folder = tempdir().unwrap();
     let server = Server::start(&folder, &[]);
-    conformance::check(&store(server.port));
+    conformance::check(store(server.port));
 }
 
 #[test]

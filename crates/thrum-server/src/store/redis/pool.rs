@@ -60,6 +60,10 @@ impl Pool {
             root_cert: options.certificates.clone(),
         };
         let has_certificates = options.certificates.is_some();
+        if url.starts_with("rediss") {
+            // For when the program has not chosen one; it is the one that the server has.
+            let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+        }
         let server = if is_cluster(url) {
             let mut builder = ClusterClient::builder(nodes)
                 .connection_timeout(options.connect_timeout)
@@ -96,6 +100,8 @@ impl Pool {
         let permit = timeout(self.timeout, self.free.acquire()).await;
         let _permit =
             permit.map_err(|_| StoreError::unavailable("all connections to it are in use"))?;
+        // A call is ready when it is polled: without this, one after another would keep its task's other futures waiting.
+        thrum_rt::yield_now().await;
         thrum_rt::blocking(|| {
             for attempt in 0.. {
                 let mut connection = self.connection()?;
