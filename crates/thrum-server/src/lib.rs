@@ -10,6 +10,7 @@
 //! * [`error_pages`]: pages of a site's own for what went wrong.
 //! * [`cgi`]: programs that answer requests; [`gateway`]: what they have in common with other ways to call programs.
 //! * [`proxy`]: requests taken to other servers.
+//! * [`store`]: state that outlives the process.
 //! * [`access_log`]: a line for each request, written without anyone waiting for it.
 //! * [`acme`]: certificates from an authority, ordered and renewed.
 //! * [`process`]: the process around it: user, sandbox, PID file, commands.
@@ -29,3 +30,4 @@ pub mod proxy;
 pub mod guard;
 pub mod site;
 pub mod verbs;
+pub mod store;
