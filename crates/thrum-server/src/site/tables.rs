@@ -4,7 +4,7 @@ use super::build::SITE_SETTINGS;
 use super::{HandlerKind, Layer};
 use crate::config::{Setting, Tables, Verb};
 use crate::verbs::{redirect, respond, rewrite};
-use crate::{acme, cache, cgi, error_pages, files, forwarded, guard, process, proxy};
+use crate::{acme, cache, cgi, error_pages, files, forwarded, guard, process, proxy, store};
 
 /// What may stand where.
 pub static TABLES: Tables = Tables {
@@ -14,7 +14,12 @@ pub static TABLES: Tables = Tables {
     verbs: VERBS,
 };
 
-static GLOBAL: &[&[Setting]] = &[process::GLOBAL, acme::SETTINGS, forwarded::SETTINGS];
+static GLOBAL: &[&[Setting]] = &[
+    process::GLOBAL,
+    store::config::SETTINGS,
+    acme::SETTINGS,
+    forwarded::SETTINGS,
+];
 static SITE: &[&[Setting]] = &[SITE_SETTINGS, process::SITE];
 
 /// Makes the tables of what is written and of what is built from one list.
