@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use thrum_server::guard::passwords::InvalidUser;
+use thrum_server::config::Report;
 
 use crate::listen::Listen;
 
@@ -42,6 +43,10 @@ pub(crate) enum Failure {
     Password(io::Error),
     #[error("the file of users {} cannot be written: {}", .0.display(), reason(.1))]
     Users(PathBuf, io::Error),
+    #[error("{}\n{}", wrong(.0), .0)]
+    Config(Box<Report>),
+    #[error("{0}")]
+    Process(String),
 }
 
 impl Failure {
@@ -104,6 +109,14 @@ impl Failure {
             )),
             _ => None,
         }
+    }
+}
+
+/// How many mistakes there are.
+fn wrong(report: &Report) -> String {
+    match report.problems().len() {
+        1 => "the configuration has a mistake".to_owned(),
+        count => format!("the configuration has {count} mistakes"),
     }
 }
 

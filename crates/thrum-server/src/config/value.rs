@@ -44,6 +44,11 @@ impl Value {
         self.span
     }
 
+    /// As a time; `None` if it is none.
+    pub fn duration(&self) -> Option<Duration> {
+        duration(&self.text)
+    }
+
     /// As a path; a relative one begins at the folder of the configuration file.
     pub fn path(&self) -> PathBuf {
         self.folder.join(&self.text)

@@ -192,7 +192,7 @@ impl Hosts {
 }
 
 /// The host that a request is for, without its port and without a dot at its end. Empty when there is none.
-pub(super) fn host_of<T>(request: &Request<T>) -> &str {
+pub(crate) fn host_of<T>(request: &Request<T>) -> &str {
     let authority = match request.uri().host() {
         Some(host) => host,
         None => {
