@@ -6,6 +6,12 @@ use crate::config::{Setting, Tables, Verb};
 use crate::verbs::{redirect, respond, rewrite};
 use crate::{acme, cache, cgi, error_pages, files, forwarded, guard, process, proxy, store};
 
+/// What routes can do, in the order of the reference page.
+pub(super) static HANDLERS: &[&HandlerKind] = &[&crate::proxy::config::KIND];
+
+/// What can go around any route, the outermost first.
+pub(super) static LAYERS: &[&Layer] = &[&crate::cache::LAYER];
+
 /// What may stand where.
 pub static TABLES: Tables = Tables {
     global: GLOBAL,
@@ -47,6 +53,10 @@ registered! {
         guard::concurrency::LAYER,
         cache::LAYER;
 }
+static GLOBAL: &[&[Setting]] = &[];
+static SITE: &[&[Setting]] = &[SITE_SETTINGS];
+static ROUTE: &[&[Setting]] = &[crate::cache::LAYER.settings];
+static VERBS: &[&Verb] = &[&crate::proxy::config::VERB];
 
 #[cfg(test)]
 mod tests {
