@@ -6,12 +6,12 @@
 //! names (`listing`).
 
 mod cache;
-mod conditional;
+pub(crate) mod conditional;
 mod entry;
 mod listing;
 mod multipart;
 mod path;
-mod range;
+pub(crate) mod range;
 mod root;
 
 use std::convert::Infallible;

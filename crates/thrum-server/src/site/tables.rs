@@ -5,10 +5,10 @@ use super::{HandlerKind, Layer};
 use crate::config::{Setting, Tables, Verb};
 
 /// What routes can do, in the order of the reference page.
-pub(super) static HANDLERS: &[&HandlerKind] = &[];
+pub(super) static HANDLERS: &[&HandlerKind] = &[&crate::kv::KIND];
 
 /// What can go around any route, the outermost first.
-pub(super) static LAYERS: &[&Layer] = &[];
+pub(super) static LAYERS: &[&Layer] = &[&crate::session::config::LAYER];
 
 /// What may stand where.
 pub static TABLES: Tables = Tables {
@@ -18,10 +18,10 @@ pub static TABLES: Tables = Tables {
     verbs: VERBS,
 };
 
-static GLOBAL: &[&[Setting]] = &[];
+static GLOBAL: &[&[Setting]] = &[crate::store::config::SETTINGS];
 static SITE: &[&[Setting]] = &[SITE_SETTINGS];
-static ROUTE: &[&[Setting]] = &[];
-static VERBS: &[&Verb] = &[];
+static ROUTE: &[&[Setting]] = &[crate::session::config::SETTINGS];
+static VERBS: &[&Verb] = &[&crate::kv::VERB];
 
 #[cfg(test)]
 mod tests {
