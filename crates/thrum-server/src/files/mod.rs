@@ -12,6 +12,7 @@ mod cache;
 mod compressed;
 mod conditional;
 mod config;
+pub(crate) mod conditional;
 mod entry;
 mod freshness;
 mod listing;
@@ -26,6 +27,9 @@ mod representation;
 pub(crate) mod root;
 mod service;
 mod types;
+mod path;
+pub(crate) mod range;
+mod root;
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -11,6 +11,9 @@ pub(super) static HANDLERS: &[&HandlerKind] = &[&crate::proxy::config::KIND];
 
 /// What can go around any route, the outermost first.
 pub(super) static LAYERS: &[&Layer] = &[&crate::cache::LAYER];
+pub(super) static HANDLERS: &[&HandlerKind] = &[&crate::kv::KIND];
+
+pub(super) static LAYERS: &[&Layer] = &[&crate::session::config::LAYER];
 
 /// What may stand where.
 pub static TABLES: Tables = Tables {
@@ -57,6 +60,9 @@ static GLOBAL: &[&[Setting]] = &[];
 static SITE: &[&[Setting]] = &[SITE_SETTINGS];
 static ROUTE: &[&[Setting]] = &[crate::cache::LAYER.settings];
 static VERBS: &[&Verb] = &[&crate::proxy::config::VERB];
+static GLOBAL: &[&[Setting]] = &[crate::store::config::SETTINGS];
+static ROUTE: &[&[Setting]] = &[crate::session::config::SETTINGS];
+static VERBS: &[&Verb] = &[&crate::kv::VERB];
 
 #[cfg(test)]
 mod tests {
