@@ -53,6 +53,8 @@ pub(crate) enum Failure {
     Unwritable(PathBuf, io::Error),
     #[error("standard output cannot be written: {}", reason(.0))]
     Stdout(io::Error),
+    #[error("{0} is not a whole URL, such as https://example.com/path")]
+    Url(String),
     #[error("{} is there already", .0.display())]
     Exists(PathBuf),
 }

@@ -8,7 +8,7 @@
 //! | `run` | `thrum run`: the sites of a configuration |
 //! | `command` | `thrum reload`, `upgrade`, `retire`, `stop` |
 //! | `ending` | how both end: asked to, finishing, at once |
-//! | `configure` | `thrum check`, `fmt`, `config`, `init`, `import`, `reference`: what is done with a configuration |
+//! | `configure` | `thrum check`, `fmt`, `config`, `explain`, `init`, `import`, `reference`: what is done with a configuration |
 //! | `listen` | what `--listen` takes, and how an address is bound |
 //! | `banner` | what is printed at the start and at the end |
 //! | `error` | what can go wrong, and what to do about it |

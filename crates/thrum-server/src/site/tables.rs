@@ -4,16 +4,7 @@ use super::build::SITE_SETTINGS;
 use super::{HandlerKind, Layer};
 use crate::config::{Setting, Tables, Verb};
 use crate::verbs::{redirect, respond, rewrite};
-use crate::{acme, cache, cgi, error_pages, files, forwarded, guard, process, proxy, store};
-
-/// What routes can do, in the order of the reference page.
-pub(super) static HANDLERS: &[&HandlerKind] = &[&crate::proxy::config::KIND];
-
-/// What can go around any route, the outermost first.
-pub(super) static LAYERS: &[&Layer] = &[&crate::cache::LAYER];
-pub(super) static HANDLERS: &[&HandlerKind] = &[&crate::kv::KIND];
-
-pub(super) static LAYERS: &[&Layer] = &[&crate::session::config::LAYER];
+use crate::{acme, cache, cgi, error_pages, files, forwarded, guard, kv, process, proxy, session, store};
 
 /// What may stand where.
 pub static TABLES: Tables = Tables {
@@ -43,7 +34,7 @@ macro_rules! registered {
 
 // Verbs in the order of the reference page; layers with the outermost first.
 registered! {
-    handlers: files::KIND, cgi::KIND, proxy::KIND, redirect::KIND, respond::KIND, rewrite::KIND;
+    handlers: files::KIND, cgi::KIND, proxy::KIND, redirect::KIND, respond::KIND, rewrite::KIND, kv::KIND;
     layers: error_pages::LAYER,
         guard::headers::LAYER,
         guard::security::LAYER,
@@ -54,15 +45,9 @@ registered! {
         guard::basic::LAYER,
         guard::jwt::LAYER,
         guard::concurrency::LAYER,
+        session::config::LAYER,
         cache::LAYER;
 }
-static GLOBAL: &[&[Setting]] = &[];
-static SITE: &[&[Setting]] = &[SITE_SETTINGS];
-static ROUTE: &[&[Setting]] = &[crate::cache::LAYER.settings];
-static VERBS: &[&Verb] = &[&crate::proxy::config::VERB];
-static GLOBAL: &[&[Setting]] = &[crate::store::config::SETTINGS];
-static ROUTE: &[&[Setting]] = &[crate::session::config::SETTINGS];
-static VERBS: &[&Verb] = &[&crate::kv::VERB];
 
 #[cfg(test)]
 mod tests {
