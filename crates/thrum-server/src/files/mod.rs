@@ -10,9 +10,8 @@
 mod answer;
 mod cache;
 mod compressed;
-mod conditional;
-mod config;
 pub(crate) mod conditional;
+mod config;
 mod entry;
 mod freshness;
 mod listing;
@@ -22,14 +21,11 @@ pub(crate) mod negotiation;
 pub(crate) mod node;
 mod options;
 pub(crate) mod path;
-mod range;
+pub(crate) mod range;
 mod representation;
 pub(crate) mod root;
 mod service;
 mod types;
-mod path;
-pub(crate) mod range;
-mod root;
 
 use std::io;
 use std::path::{Path, PathBuf};

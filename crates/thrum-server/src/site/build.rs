@@ -248,10 +248,9 @@ fn build_site(site: &SiteConfig, place: usize, to: &mut Building<'_>) -> Site {
     }
     let routes = routes.into_iter().map(|(route, _)| route).collect();
     let fallback = wrapped(Arc::new(NotFound), &site.settings, to);
-    Site {
-        place: Some(place),
-        ..Site::new(name, routes, fallback)
-    }
+    let mut site = Site::new(name, routes, fallback);
+    site.place = Some(place);
+    site
 }
 
 fn build_handler(

@@ -4,7 +4,9 @@ use super::build::SITE_SETTINGS;
 use super::{HandlerKind, Layer};
 use crate::config::{Setting, Tables, Verb};
 use crate::verbs::{redirect, respond, rewrite};
-use crate::{acme, cache, cgi, error_pages, files, forwarded, guard, kv, process, proxy, session, store};
+use crate::{
+    acme, cache, cgi, error_pages, files, forwarded, guard, kv, process, proxy, session, store,
+};
 
 /// What may stand where.
 pub static TABLES: Tables = Tables {
