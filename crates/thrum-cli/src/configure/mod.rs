@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueEnum};
+use thrum_http::Uri;
 use thrum_server::config;
 use thrum_server::site::TABLES;
 
@@ -33,6 +34,11 @@ pub(crate) enum Command {
 
     /// Show what holds in the end: every setting, and where it comes from
     Config(FileArgs),
+
+    /// Say what answers a URL: which line, with what, under which settings
+    ///
+    /// Nobody is asked: where the answer is a file, a redirect or a fixed text it is shown, else what would be asked.
+    Explain(ExplainArgs),
 
     /// Write a configuration to start from
     Init(InitArgs),
@@ -62,6 +68,16 @@ pub(crate) struct FileArgs {
 enum Format {
     Text,
     Json,
+}
+
+/// What `thrum explain` was asked.
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// The URL, such as https://example.com/api/
+    url: Uri,
+
+    #[command(flatten)]
+    file: FileArgs,
 }
 
 /// What `thrum fmt` was asked.
@@ -107,6 +123,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode, Failure> {
     match command {
         Command::Check(args) => check::check(&args),
         Command::Config(args) => check::show(&args),
+        Command::Explain(args) => check::explain(&args.url, &args.file),
         Command::Fmt(args) => fmt(&args),
         Command::Init(args) => init::init(args.kind, &args.file),
         Command::Import(ImportCommand::Mighttpd { conf, route }) => {

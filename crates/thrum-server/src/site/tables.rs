@@ -4,7 +4,9 @@ use super::build::SITE_SETTINGS;
 use super::{HandlerKind, Layer};
 use crate::config::{Setting, Tables, Verb};
 use crate::verbs::{redirect, respond, rewrite};
-use crate::{cache, cgi, error_pages, files, proxy};
+use crate::{
+    acme, cache, cgi, error_pages, files, forwarded, guard, kv, process, proxy, session, store,
+};
 
 /// What may stand where.
 pub static TABLES: Tables = Tables {
@@ -14,8 +16,13 @@ pub static TABLES: Tables = Tables {
     verbs: VERBS,
 };
 
-static GLOBAL: &[&[Setting]] = &[];
-static SITE: &[&[Setting]] = &[SITE_SETTINGS];
+static GLOBAL: &[&[Setting]] = &[
+    process::GLOBAL,
+    store::config::SETTINGS,
+    acme::SETTINGS,
+    forwarded::SETTINGS,
+];
+static SITE: &[&[Setting]] = &[SITE_SETTINGS, process::SITE];
 
 /// Makes the tables of what is written and of what is built from one list.
 macro_rules! registered {
@@ -29,8 +36,19 @@ macro_rules! registered {
 
 // Verbs in the order of the reference page; layers with the outermost first.
 registered! {
-    handlers: files::KIND, cgi::KIND, proxy::KIND, redirect::KIND, respond::KIND, rewrite::KIND;
-    layers: error_pages::LAYER, cache::LAYER;
+    handlers: files::KIND, cgi::KIND, proxy::KIND, redirect::KIND, respond::KIND, rewrite::KIND, kv::KIND;
+    layers: error_pages::LAYER,
+        guard::headers::LAYER,
+        guard::security::LAYER,
+        guard::cors::LAYER,
+        guard::addresses::LAYER,
+        guard::rate::LAYER,
+        guard::body_limit::LAYER,
+        guard::basic::LAYER,
+        guard::jwt::LAYER,
+        guard::concurrency::LAYER,
+        session::config::LAYER,
+        cache::LAYER;
 }
 
 #[cfg(test)]
