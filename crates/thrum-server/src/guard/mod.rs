@@ -29,6 +29,8 @@ pub mod passwords;
 pub(crate) mod rate;
 mod remembered;
 pub(crate) mod security;
+#[cfg(test)]
+mod tests;
 mod watched;
 
 pub use addresses::AllowDeny;

@@ -17,10 +17,12 @@ use super::handler::{Answer, Visit};
 use super::name::Endpoint;
 use super::reply;
 use super::sites::{Hosts, host_of};
+use crate::forwarded::TrustedProxies;
 
 /// All sites of a configuration.
 pub struct Sites {
     pub(super) endpoints: BTreeMap<Endpoint, (bool, Hosts)>,
+    pub(super) proxies: TrustedProxies,
     pub(super) starts: Vec<Start>,
 }
 
@@ -44,6 +46,7 @@ pub struct App {
 /// Sites that have come to life, with the tasks they have.
 struct Live {
     endpoints: BTreeMap<Endpoint, (bool, Hosts)>,
+    proxies: TrustedProxies,
     _tasks: TaskSet<()>,
 }
 
@@ -88,6 +91,7 @@ impl Live {
         }
         Self {
             endpoints: sites.endpoints,
+            proxies: sites.proxies,
             _tasks: tasks,
         }
     }
@@ -105,8 +109,10 @@ impl AppAt {
     pub fn answer(&self, request: Request<Body>) -> Answer {
         let live = self.app.current.load();
         let connection = thrum_http::connection().unwrap_or_default();
-        let client = connection.peer.map(|peer| peer.ip());
-        let visit = Visit::new(client, connection.tls.is_some());
+        let peer = connection.peer.map(|peer| peer.ip());
+        let secure = connection.tls.is_some();
+        let client = live.proxies.client(peer, secure, request.headers());
+        let visit = Visit::new(client.address, client.secure);
         let hosts = live.endpoints.get(&*self.endpoint);
         let Some(site) = hosts.and_then(|(_, hosts)| hosts.find(host_of(&request))) else {
             // RFC 9110, 15.5.20: it came to a server that is not able to answer for that host.

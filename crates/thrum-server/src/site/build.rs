@@ -16,6 +16,7 @@ use super::tables::{HANDLERS, LAYERS};
 use super::{Sites, reply};
 use crate::config::{Arity, Config, Kind, Problem, Problems, RouteConfig, Setting, Settings};
 use crate::config::{SiteConfig, Value};
+use crate::forwarded::TrustedProxies;
 use crate::process::says_tls;
 
 /// What may stand in a site and is read here.
@@ -88,6 +89,7 @@ impl Sites {
                 endpoints: endpoints
                     .map(|(endpoint, at)| (endpoint, (at.secure, at.hosts)))
                     .collect(),
+                proxies: TrustedProxies::from_settings(&config.global),
                 starts,
             })
         } else {
