@@ -10,6 +10,8 @@
 //! * [`error_pages`]: pages of a site's own for what went wrong.
 //! * [`cgi`]: programs that answer requests; [`gateway`]: what they have in common with other ways to call programs.
 //! * [`proxy`]: requests taken to other servers.
+//! * [`kv`]: content in the store.
+//! * [`session`]: what is remembered of visitors.
 //! * [`store`]: state that outlives the process.
 //! * [`access_log`]: a line for each request, written without anyone waiting for it.
 //! * [`acme`]: certificates from an authority, ordered and renewed.
@@ -26,8 +28,10 @@ pub mod files;
 pub mod forwarded;
 pub mod gateway;
 pub mod guard;
+pub mod kv;
 pub mod process;
 pub mod proxy;
+pub mod session;
 pub mod site;
 pub mod store;
 pub mod verbs;

@@ -22,7 +22,7 @@ use crate::forwarded::TrustedProxies;
 /// All sites of a configuration.
 pub struct Sites {
     pub(super) endpoints: BTreeMap<Endpoint, (bool, Hosts)>,
-    pub(super) proxies: TrustedProxies,
+    pub(super) trusted: TrustedProxies,
     pub(super) starts: Vec<Start>,
 }
 
@@ -46,7 +46,7 @@ pub struct App {
 /// Sites that have come to life, with the tasks they have.
 struct Live {
     endpoints: BTreeMap<Endpoint, (bool, Hosts)>,
-    proxies: TrustedProxies,
+    trusted: TrustedProxies,
     _tasks: TaskSet<()>,
 }
 
@@ -91,7 +91,7 @@ impl Live {
         }
         Self {
             endpoints: sites.endpoints,
-            proxies: sites.proxies,
+            trusted: sites.trusted,
             _tasks: tasks,
         }
     }
@@ -109,9 +109,11 @@ impl AppAt {
     pub fn answer(&self, request: Request<Body>) -> Answer {
         let live = self.app.current.load();
         let connection = thrum_http::connection().unwrap_or_default();
-        let peer = connection.peer.map(|peer| peer.ip());
-        let secure = connection.tls.is_some();
-        let client = live.proxies.client(peer, secure, request.headers());
+        let client = live.trusted.client(
+            connection.peer.map(|peer| peer.ip()),
+            connection.tls.is_some(),
+            request.headers(),
+        );
         let visit = Visit::new(client.address, client.secure);
         let hosts = live.endpoints.get(&*self.endpoint);
         let Some(site) = hosts.and_then(|(_, hosts)| hosts.find(host_of(&request))) else {

@@ -4,7 +4,9 @@ use super::build::SITE_SETTINGS;
 use super::{HandlerKind, Layer};
 use crate::config::{Setting, Tables, Verb};
 use crate::verbs::{redirect, respond, rewrite};
-use crate::{acme, cache, cgi, error_pages, files, forwarded, guard, process, proxy};
+use crate::{
+    acme, cache, cgi, error_pages, files, forwarded, guard, kv, process, proxy, session, store,
+};
 
 /// What may stand where.
 pub static TABLES: Tables = Tables {
@@ -14,7 +16,12 @@ pub static TABLES: Tables = Tables {
     verbs: VERBS,
 };
 
-static GLOBAL: &[&[Setting]] = &[process::GLOBAL, acme::SETTINGS, forwarded::SETTINGS];
+static GLOBAL: &[&[Setting]] = &[
+    process::GLOBAL,
+    store::config::SETTINGS,
+    acme::SETTINGS,
+    forwarded::SETTINGS,
+];
 static SITE: &[&[Setting]] = &[SITE_SETTINGS, process::SITE];
 
 /// Makes the tables of what is written and of what is built from one list.
@@ -29,7 +36,7 @@ macro_rules! registered {
 
 // Verbs in the order of the reference page; layers with the outermost first.
 registered! {
-    handlers: files::KIND, cgi::KIND, proxy::KIND, redirect::KIND, respond::KIND, rewrite::KIND;
+    handlers: files::KIND, cgi::KIND, proxy::KIND, redirect::KIND, respond::KIND, rewrite::KIND, kv::KIND;
     layers: error_pages::LAYER,
         guard::headers::LAYER,
         guard::security::LAYER,
@@ -40,6 +47,7 @@ registered! {
         guard::basic::LAYER,
         guard::jwt::LAYER,
         guard::concurrency::LAYER,
+        session::config::LAYER,
         cache::LAYER;
 }
 
