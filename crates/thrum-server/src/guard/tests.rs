@@ -218,8 +218,8 @@ fn preflights_need_no_user() {
 fn mistakes_are_found_beforehand() {
     for (line, said) in [
         ("auth-basic wiki", "the file of users is missing"),
-        ("auth-basic wiki no/such", "the file no/such cannot be used"),
-        ("auth-jwt no/such", "the file no/such cannot be used"),
+        ("auth-basic wiki no/such", "no/such cannot be used"),
+        ("auth-jwt no/such", "no/such cannot be used"),
         ("cors example.com", "\"example.com\" is not an origin"),
         (
             "cors * { credentials on }",
@@ -246,7 +246,7 @@ fn mistakes_are_found_beforehand() {
         "header remove x-a",
         "cors off",
         "auth-jwt off",
-        "limit 0",
+        "limit-concurrency 0",
         "max-body off",
         "security-headers off",
     ] {
