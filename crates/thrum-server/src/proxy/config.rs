@@ -220,7 +220,7 @@ pub const SETTINGS: &[Setting] = &[
             ],
             "Sets or removes a field of requests. In the value {client}, {host}, {scheme}, {user} and the names of the route's \
              captures stand for what they are.",
-            "request-header set X-Real-IP {client}",
+            "request-header set X-Real-IP \"{client}\"",
         )
     },
     Setting {

@@ -142,7 +142,7 @@ fn try_enter(
                 is_up(index)
             }
         };
-        let Some(index) = shared.chooser.choose(key, may, load) else {
+        let Some(index) = shared.chooser.choose(key, !tried.is_empty(), may, load) else {
             return Ok(None);
         };
         let peer = &peers[index];
