@@ -47,9 +47,9 @@ defaults
     timeout connect 5s
     http-reuse always
     option forwardfor
-    http-request set-header X-Forwarded-Proto http
 frontend front
     bind 127.0.0.1:{port}
+    http-request set-header X-Forwarded-Proto http
     default_backend pong
 backend pong
     server pong 127.0.0.1:{upstream} pool-max-conn 128
