@@ -49,8 +49,8 @@ fn mistakes_are_named() {
             "/ >> a:1 { health ok }",
             "ok is no path: it begins with no /",
         ),
-        ("/ >> a:1 { limit 0 }", "limit"),
-        ("/ >> a:1 { timeout 10 }", "timeout"),
+        ("/ >> a:1 { limit 0 }", "`0` is not a number that fits here"),
+        ("/ >> a:1 { timeout 10 }", "`10` is not"),
     ] {
         let said = wrong(route);
         assert!(said.contains(expected), "{route}: {said}");
