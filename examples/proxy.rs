@@ -12,11 +12,19 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let address = arguments.next().ok_or("usage: proxy ADDRESS UPSTREAM..")?;
     let upstreams: Vec<_> = arguments.collect();
-    let text = format!("http://{address} {{\n    / >> {}\n}}\n", upstreams.join(" "));
+    let text = format!(
+        "http://{address} {{\n    / >> {}\n}}\n",
+        upstreams.join(" ")
+    );
     let config = Config::parse(&text, &TABLES)?;
     let sites = Sites::build(&config, &Kept::default());
     let sites = sites.map_err(|problems| format!("{problems:?}"))?;
-    let endpoint = sites.endpoints().next().ok_or("there is no site")?.0.clone();
+    let endpoint = sites
+        .endpoints()
+        .next()
+        .ok_or("there is no site")?
+        .0
+        .clone();
     let app = App::new(sites);
     let listener = TcpListener::bind(&*address).await?;
     println!("http://{}/", listener.local_addr()?);

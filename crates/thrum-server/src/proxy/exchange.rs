@@ -111,9 +111,6 @@ fn upgraded(request: &mut Request<Body>) -> Option<OnUpgrade> {
 fn prepare(shared: &Shared, request: &mut Request<Body>, visit: &Visit, upgrades: bool) {
     let connection = thrum_http::connection().unwrap_or_default();
     let peer = connection.peer.map(|peer| peer.ip());
-    // The site has told another client than the peer: so the peer is a proxy that is trusted.
-    let is_trusted = visit.client.is_some()
-        && visit.client.map(|ip| ip.to_canonical()) != peer.map(|ip| ip.to_canonical());
     let protocol = match upgrades {
         true => request.headers().get(UPGRADE).cloned(),
         false => None,
@@ -132,7 +129,8 @@ fn prepare(shared: &Shared, request: &mut Request<Body>, visit: &Visit, upgrades
     let host = headers.get(HOST).cloned();
     let hop = Hop {
         peer,
-        is_trusted,
+        client: visit.client,
+        said_in: shared.trusted.field_of(peer),
         is_secure: visit.secure,
         host: host.as_ref(),
     };
