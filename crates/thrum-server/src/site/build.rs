@@ -17,6 +17,7 @@ use super::{Sites, reply};
 use crate::config::{Arity, Config, Kind, Problem, Problems, RouteConfig, Setting, Settings};
 use crate::config::{SiteConfig, Value};
 use crate::process::says_tls;
+use crate::store;
 
 /// What may stand in a site and is read here.
 pub(super) const SITE_SETTINGS: &[Setting] = &[
@@ -68,6 +69,7 @@ impl Sites {
             global: &config.global,
             starts: Vec::new(),
         };
+        store::config::check(&mut building);
         let mut redirects = Vec::new();
         for site in &config.sites {
             let names = site_names(site, &mut building);
