@@ -18,6 +18,7 @@ use crate::config::{Arity, Config, Kind, Problem, Problems, RouteConfig, Setting
 use crate::config::{SiteConfig, Value};
 use crate::forwarded::TrustedProxies;
 use crate::process::says_tls;
+use crate::store;
 
 /// What may stand in a site and is read here.
 pub(super) const SITE_SETTINGS: &[Setting] = &[
@@ -69,6 +70,7 @@ impl Sites {
             global: &config.global,
             starts: Vec::new(),
         };
+        store::config::check(&mut building);
         let mut redirects = Vec::new();
         for (place, site) in config.sites.iter().enumerate() {
             let names = site_names(site, &mut building);

@@ -47,8 +47,9 @@ registered! {
         guard::basic::LAYER,
         guard::jwt::LAYER,
         guard::concurrency::LAYER,
-        session::config::LAYER,
-        cache::LAYER;
+        cache::LAYER,
+        // Within the cache: what it keeps has no visitor, and what has one says so.
+        session::config::LAYER;
 }
 
 #[cfg(test)]
