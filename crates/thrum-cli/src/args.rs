@@ -9,7 +9,9 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
 
+use crate::configure;
 use crate::listen::Listen;
+use crate::passwd::PasswdArgs;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -22,6 +24,8 @@ Examples:
   thrum serve                          this folder, on http://127.0.0.1:8080/
   thrum serve public --open            a folder, and show it in the browser
   thrum serve public --listen :8080    for the whole network, not just this machine
+  thrum init proxy                     a configuration to start from
+  thrum check thrum.conf               every mistake in a configuration
   thrum help serve                     everything it can do";
 
 const SERVE_EXAMPLES: &str = "\
@@ -65,6 +69,10 @@ struct Cli {
 pub(crate) enum Command {
     /// Serve a folder over HTTP
     Serve(ServeArgs),
+    /// Make a user's line for a file of users, or put it there
+    ///
+    /// The password is asked for at the terminal, or is the first line of standard input. The line has its hash (Argon2id).
+    Passwd(PasswdArgs),
     /// Serve the sites of a configuration
     Run(RunArgs),
     /// Have a running server read its configuration again
@@ -75,6 +83,9 @@ pub(crate) enum Command {
     Retire(TellArgs),
     /// Stop a running server
     Stop(TellArgs),
+
+    #[command(flatten)]
+    Configure(configure::Command),
 }
 
 /// What `thrum run` was asked.
@@ -266,11 +277,9 @@ mod tests {
             .into_iter()
             .chain(line.split_whitespace());
         Cli::try_parse_from(words)
-            .map(|cli| {
-                let Command::Serve(args) = cli.command else {
-                    panic!("it is thrum serve");
-                };
-                args
+            .map(|cli| match cli.command {
+                Command::Serve(args) => args,
+                other => panic!("not serve: {other:?}"),
             })
             .map_err(|error| error.kind())
     }

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use thrum_server::config::Report;
+use thrum_server::guard::passwords::InvalidUser;
 
 use crate::listen::Listen;
 
@@ -36,10 +37,26 @@ pub(crate) enum Failure {
     Runtime(io::Error),
     #[error("serving ended: {0}")]
     Serve(String),
+    #[error(transparent)]
+    User(InvalidUser),
+    #[error("there is no password: {}", reason(.0))]
+    Password(io::Error),
+    #[error("the file of users {} cannot be written: {}", .0.display(), reason(.1))]
+    Users(PathBuf, io::Error),
     #[error("{}\n{}", wrong(.0), .0)]
     Config(Box<Report>),
     #[error("{0}")]
     Process(String),
+    #[error("{} cannot be read: {}", .0.display(), reason(.1))]
+    Unreadable(PathBuf, io::Error),
+    #[error("{} cannot be written: {}", .0.display(), reason(.1))]
+    Unwritable(PathBuf, io::Error),
+    #[error("standard output cannot be written: {}", reason(.0))]
+    Stdout(io::Error),
+    #[error("{0} is not a whole URL, such as https://example.com/path")]
+    Url(String),
+    #[error("{} is there already", .0.display())]
+    Exists(PathBuf),
 }
 
 impl Failure {
@@ -100,6 +117,7 @@ impl Failure {
                 "ip address shows what it has; --listen :{} is all of them",
                 listen.port()
             )),
+            Self::Exists(_) => Some("move it away, or name another file; - prints it".to_owned()),
             _ => None,
         }
     }

@@ -4,9 +4,11 @@
 //! |---|---|
 //! | `args` | the command line and its help |
 //! | `serve` | `thrum serve`: from the arguments to the exit code |
+//! | `passwd` | `thrum passwd`: a user's line for a file of users |
 //! | `run` | `thrum run`: the sites of a configuration |
 //! | `command` | `thrum reload`, `upgrade`, `retire`, `stop` |
 //! | `ending` | how both end: asked to, finishing, at once |
+//! | `configure` | `thrum check`, `fmt`, `config`, `explain`, `init`, `import`, `reference`: what is done with a configuration |
 //! | `listen` | what `--listen` takes, and how an address is bound |
 //! | `banner` | what is printed at the start and at the end |
 //! | `error` | what can go wrong, and what to do about it |
@@ -18,9 +20,11 @@ mod args;
 mod banner;
 mod browser;
 mod command;
+mod configure;
 mod ending;
 mod error;
 mod listen;
+mod passwd;
 mod run;
 mod serve;
 mod terminal;
@@ -35,11 +39,13 @@ fn main() -> ExitCode {
     terminal::start_diagnostics();
     let done = match command {
         Command::Serve(args) => serve::run(args),
+        Command::Passwd(args) => passwd::run(args),
         Command::Run(args) => run::run(args),
         Command::Reload(args) => command::tell(Tell::Reload, &args),
         Command::Upgrade(args) => command::tell(Tell::Upgrade, &args),
         Command::Retire(args) => command::tell(Tell::Retire, &args),
         Command::Stop(args) => command::tell(Tell::Stop, &args),
+        Command::Configure(command) => configure::run(command),
     };
     done.unwrap_or_else(|error| {
         terminal::print_error(&error);

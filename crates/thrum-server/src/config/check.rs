@@ -76,7 +76,7 @@ impl Checker<'_> {
 
     /// `example.com, www.example.com`
     fn names(&mut self, statement: &Statement) -> Vec<Value> {
-        let mut names = Vec::new();
+        let (mut names, mut is_named) = (Vec::new(), false);
         let mut comma = true;
         for word in &statement.words {
             if !comma && !word.text.starts_with(',') {
@@ -87,7 +87,9 @@ impl Checker<'_> {
             }
             let raw = self.sources.text(word.span);
             let mut start = word.span.start;
-            for part in raw.split(',') {
+            // In quotes, a comma is one of the name's.
+            let between = |char| char == ',' && !word.quoted;
+            for part in raw.split(between) {
                 let span = Span {
                     start,
                     end: start + part.len(),
@@ -97,12 +99,13 @@ impl Checker<'_> {
                 if part.is_empty() {
                     continue;
                 }
+                is_named = true;
                 let text = if word.quoted { &word.text } else { part };
                 names.extend(self.value(text, span));
             }
             comma = word.text.ends_with(',');
         }
-        if names.is_empty() && !statement.broken {
+        if !is_named && !statement.broken {
             let problem = Problem::new(statement.words_span(), "a site needs a name");
             self.problems.add(problem);
         }

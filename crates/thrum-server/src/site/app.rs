@@ -17,10 +17,12 @@ use super::handler::{Answer, Visit};
 use super::name::Endpoint;
 use super::reply;
 use super::sites::{Hosts, host_of};
+use crate::forwarded::TrustedProxies;
 
 /// All sites of a configuration.
 pub struct Sites {
     pub(super) endpoints: BTreeMap<Endpoint, (bool, Hosts)>,
+    pub(super) trusted: TrustedProxies,
     pub(super) starts: Vec<Start>,
 }
 
@@ -44,6 +46,7 @@ pub struct App {
 /// Sites that have come to life, with the tasks they have.
 struct Live {
     endpoints: BTreeMap<Endpoint, (bool, Hosts)>,
+    trusted: TrustedProxies,
     _tasks: TaskSet<()>,
 }
 
@@ -82,12 +85,13 @@ impl App {
 
 impl Live {
     fn start(sites: Sites) -> Self {
-        let tasks = TaskSet::new();
+        let mut tasks = TaskSet::new();
         for start in sites.starts {
-            start(&tasks);
+            start(&mut tasks);
         }
         Self {
             endpoints: sites.endpoints,
+            trusted: sites.trusted,
             _tasks: tasks,
         }
     }
@@ -105,8 +109,12 @@ impl AppAt {
     pub fn answer(&self, request: Request<Body>) -> Answer {
         let live = self.app.current.load();
         let connection = thrum_http::connection().unwrap_or_default();
-        let client = connection.peer.map(|peer| peer.ip());
-        let visit = Visit::new(client, connection.tls.is_some());
+        let client = live.trusted.client(
+            connection.peer.map(|peer| peer.ip()),
+            connection.tls.is_some(),
+            request.headers(),
+        );
+        let visit = Visit::new(client.address, client.secure);
         let hosts = live.endpoints.get(&*self.endpoint);
         let Some(site) = hosts.and_then(|(_, hosts)| hosts.find(host_of(&request))) else {
             // RFC 9110, 15.5.20: it came to a server that is not able to answer for that host.
@@ -130,9 +138,9 @@ impl Service<Request<Body>> for AppAt {
     }
 }
 
-/// The response of an [`AppAt`], to come.
+/// The response of an [`AppAt`] or of files, to come.
 #[derive(Debug)]
-pub struct AnswerFuture(Option<Answer>);
+pub struct AnswerFuture(pub(crate) Option<Answer>);
 
 impl Future for AnswerFuture {
     type Output = Result<Response<Body>, Infallible>;
@@ -143,7 +151,7 @@ impl Future for AnswerFuture {
         }
         match self.0.take() {
             Some(Answer::Now(response)) => Poll::Ready(Ok(response)),
-            // Sites do not give requests back; whatever it were, nothing answers it.
+            // Neither sites nor files give requests back; whatever it were, nothing answers it.
             _ => Poll::Ready(Ok(reply::status(StatusCode::NOT_FOUND))),
         }
     }

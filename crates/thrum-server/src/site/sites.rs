@@ -19,7 +19,9 @@ pub(super) const HOPS: u8 = 10;
 /// The routes of a site.
 pub struct Site {
     name: String,
-    routes: Vec<SiteRoute>,
+    /// Its place in the configuration; `None` for one that only leads to another.
+    pub(super) place: Option<usize>,
+    pub(super) routes: Vec<SiteRoute>,
     /// For each literal first segment the routes that may match; what is in none of them: `others`.
     by_first: HashMap<String, Vec<usize>>,
     others: Vec<usize>,
@@ -31,6 +33,8 @@ pub(super) struct SiteRoute {
     pub(super) pattern: Pattern,
     pub(super) route: Arc<Route>,
     pub(super) handler: Arc<dyn Handler>,
+    /// Its place in the site's configuration.
+    pub(super) place: usize,
 }
 
 /// The sites that are served at one endpoint, by their hosts.
@@ -61,6 +65,7 @@ impl Site {
         }
         Self {
             name,
+            place: None,
             routes,
             by_first,
             others,
@@ -74,9 +79,18 @@ impl Site {
     }
 
     /// Answers a request by the first route that matches; by later ones where that one passes it on.
-    pub(super) fn answer(self: &Arc<Self>, mut request: Request<Body>, mut visit: Visit) -> Answer {
+    pub(super) fn answer(self: &Arc<Self>, request: Request<Body>, mut visit: Visit) -> Answer {
         visit.site = Arc::downgrade(self);
-        let mut from = 0;
+        self.answer_from(0, request, visit)
+    }
+
+    /// The same, leaving out the routes before.
+    pub(super) fn answer_from(
+        &self,
+        mut from: usize,
+        mut request: Request<Body>,
+        mut visit: Visit,
+    ) -> Answer {
         loop {
             match normalized(request.uri().path()) {
                 Ok(None) => {}
@@ -97,6 +111,7 @@ impl Site {
             let found = &self.routes[at];
             visit.route = found.route.clone();
             visit.captures = captures;
+            visit.next = at + 1;
             match found.handler.handle(request, visit.clone()) {
                 Answer::Onward(onward) => {
                     visit.hops += 1;
@@ -105,7 +120,7 @@ impl Site {
                         return reply::status(StatusCode::INTERNAL_SERVER_ERROR).into();
                     }
                     request = onward;
-                    from = at + 1;
+                    from = visit.next;
                 }
                 answer => return answer,
             }
