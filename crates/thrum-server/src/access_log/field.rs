@@ -149,7 +149,11 @@ impl Field {
 }
 
 fn header_max(name: &HeaderName) -> usize {
-    if *name == REFERER { REFERER_MAX } else { HEADER_MAX }
+    if *name == REFERER {
+        REFERER_MAX
+    } else {
+        HEADER_MAX
+    }
 }
 
 fn escape(style: Style) -> Escape {

@@ -12,7 +12,7 @@ use super::line::Line;
 use crate::log::escape::Escape;
 use crate::log::stamp::{Moment, Stamp};
 use crate::log::target::Envelope;
-use crate::log::{LONGEST, Severity};
+use crate::log::{LONGEST, Severity, Target};
 
 /// Apache's Common Log Format.
 const COMMON: &str = r#"{client} - {user} {time} "{request}" {status} {bytes}"#;
@@ -105,7 +105,7 @@ pub enum FormatError {
     /// There is nothing in it.
     #[error("the format of the log is empty")]
     Empty,
-    /// A line could be longer than 32 KiB.
+    /// A line could be longer than 44 KiB.
     #[error("a line could be too long: leave out a few fields")]
     TooLong,
 }
@@ -136,6 +136,11 @@ impl Format {
         }
         builder.text(b"}");
         Self::known(builder.finish())
+    }
+
+    /// Whether no line would be too long for a target.
+    pub(crate) fn fits(&self, target: &Target) -> Result<(), FormatError> {
+        self.wrapped(target.envelope()).map(|_| ())
     }
 
     /// The longest line there can be, in bytes.
@@ -310,13 +315,23 @@ mod tests {
 
     #[test]
     fn the_formats_that_have_names() {
-        let headers = [("referer", b"http://example.com/".as_slice()), ("user-agent", b"curl/8.5"), ("host", b"a")];
+        let headers = [
+            ("referer", b"http://example.com/".as_slice()),
+            ("user-agent", b"curl/8.5"),
+            ("host", b"a"),
+        ];
         let line = Line {
-            headers: &|name| headers.iter().find(|(known, _)| *known == name).map(|(_, value)| *value),
+            headers: &|name| {
+                headers
+                    .iter()
+                    .find(|(known, _)| *known == name)
+                    .map(|(_, value)| *value)
+            },
             user: Some(b"Jo Doe"),
             ..get_x()
         };
-        let common = r#"192.0.2.7 - Jo\x20Doe [21/Nov/2026:02:07:00 +0000] "GET /x HTTP/1.1" 200 612"#;
+        let common =
+            r#"192.0.2.7 - Jo\x20Doe [21/Nov/2026:02:07:00 +0000] "GET /x HTTP/1.1" 200 612"#;
         assert_eq!(in_format("common", &line), common);
         let combined = format!(r#"{common} "http://example.com/" "curl/8.5""#);
         assert_eq!(in_format("combined", &line), combined);
@@ -337,7 +352,10 @@ mod tests {
             ..get_x()
         };
         assert_eq!(
-            in_format("{unix} {{{iso}}} {site}{route} {tls}/{cipher} {header:X-Request-Id} {agent} é", &line),
+            in_format(
+                "{unix} {{{iso}}} {site}{route} {tls}/{cipher} {header:X-Request-Id} {agent} é",
+                &line
+            ),
             r"1795226820 {2026-11-21T02:07:00.123Z} example.com/ TLSv1.3/TLS_AES_128_GCM_SHA256 a\x0Ab - é"
         );
         for (text, error) in [
@@ -351,7 +369,7 @@ mod tests {
         ] {
             assert_eq!(text.parse::<Format>(), Err(error), "{text:?}");
         }
-        let long = "{target}".repeat(4);
+        let long = "{target}".repeat(6);
         assert_eq!(long.parse::<Format>(), Err(FormatError::TooLong));
     }
 

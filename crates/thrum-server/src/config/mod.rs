@@ -37,4 +37,5 @@ pub use report::Report;
 pub use schema::{Arity, Kind, Setting, Tables, Verb};
 pub use settings::{Entry, Settings};
 pub use source::{Place, Source, Sources};
+pub(crate) use value::size;
 pub use value::{Network, Rate, Value};

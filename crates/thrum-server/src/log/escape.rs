@@ -1,6 +1,7 @@
 //! What a client sent, as text that ends no line and no quoted field, and that no terminal obeys; and the numbers of a line,
 //! written without the formatting machinery, which costs more than all the rest.
 
+use std::fmt::Write;
 use std::net::IpAddr;
 
 /// What ends a text that was cut.
@@ -43,7 +44,10 @@ impl Escape {
 #[inline]
 fn write_escaped(bytes: &[u8], mark: &[u8], is_plain: impl Fn(u8) -> bool, out: &mut Vec<u8>) {
     // Nearly all is plain. A fold without an early exit is compiled to vector instructions; `all` is not.
-    if bytes.iter().fold(true, |plain, &byte| plain & is_plain(byte)) {
+    if bytes
+        .iter()
+        .fold(true, |plain, &byte| plain & is_plain(byte))
+    {
         out.extend_from_slice(bytes);
         return;
     }
@@ -113,6 +117,21 @@ fn write_ipv6(segments: &[u16; 8], out: &mut Vec<u8>) {
     }
 }
 
+/// Appends a text of our own as a JSON string.
+pub(crate) fn write_json_text(text: &str, out: &mut String) {
+    out.push('"');
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => out.extend(['\\', character]),
+            control if control.is_control() => {
+                let _ = write!(out, "\\u{:04x}", u32::from(control));
+            }
+            plain => out.push(plain),
+        }
+    }
+    out.push('"');
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -128,9 +147,15 @@ mod tests {
 
     #[test]
     fn what_is_not_plain() {
-        assert_eq!(escaped(Escape::Text, b"a b\"\\\x1b\xff"), r"a b\x22\x5C\x1B\xFF");
+        assert_eq!(
+            escaped(Escape::Text, b"a b\"\\\x1b\xff"),
+            r"a b\x22\x5C\x1B\xFF"
+        );
         assert_eq!(escaped(Escape::Word, b"a b"), r"a\x20b");
-        assert_eq!(escaped(Escape::Json, b"a \"\n\xe9"), r"a \u0022\u000A\u00E9");
+        assert_eq!(
+            escaped(Escape::Json, b"a \"\n\xe9"),
+            r"a \u0022\u000A\u00E9"
+        );
         assert_eq!(escaped(Escape::Text, b"0123456789a"), "0123456789...");
     }
 

@@ -17,12 +17,13 @@
 //! | `settings` | what a configuration can say of a target |
 
 mod drops;
+pub(crate) mod escape;
 pub(crate) mod pool;
 pub(crate) mod settings;
 mod shared;
 mod sink;
 pub(crate) mod stamp;
-mod target;
+pub(crate) mod target;
 mod writer;
 
 use std::io;
@@ -39,7 +40,7 @@ pub use target::{Every, Facility, Rotation, Target};
 use writer::Writer;
 
 /// The longest line that a log takes, in bytes.
-pub(crate) const LONGEST: usize = 32 * 1024;
+pub(crate) const LONGEST: usize = 44 * 1024;
 
 /// How long a line may wait for others before it is written.
 pub(crate) const EVERY: Duration = Duration::from_secs(1);
@@ -116,4 +117,14 @@ impl Drop for Log {
     fn drop(&mut self) {
         self.close();
     }
+}
+
+/// What follows the time in a message of RFC 5424: the host, the program, its number, and what kind of message it is.
+pub(crate) fn syslog_origin(kind: &str) -> String {
+    let read = std::fs::read_to_string("/proc/sys/kernel/hostname");
+    let host = read.unwrap_or_default();
+    let host = host.trim();
+    let well = (1..=255).contains(&host.len()) && host.bytes().all(|byte| byte.is_ascii_graphic());
+    let host = if well { host } else { "-" };
+    format!(" {host} thrum {} {kind} - ", std::process::id())
 }

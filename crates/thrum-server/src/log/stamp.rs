@@ -134,18 +134,36 @@ mod tests {
     fn apache_form() {
         let mut stamp = Stamp::new();
         assert_eq!(stamp.apache(at(0, 0)), b"[01/Jan/1970:00:00:00 +0000]");
-        assert_eq!(stamp.apache(at(1_795_226_820, 9)), b"[21/Nov/2026:02:07:00 +0000]");
-        assert_eq!(stamp.apache(at(1_709_209_599, 9)), b"[29/Feb/2024:12:26:39 +0000]");
-        assert_eq!(stamp.apache(at(u64::MAX, 0)), b"[31/Dec/9999:23:59:59 +0000]");
+        assert_eq!(
+            stamp.apache(at(1_795_226_820, 9)),
+            b"[21/Nov/2026:02:07:00 +0000]"
+        );
+        assert_eq!(
+            stamp.apache(at(1_709_209_599, 9)),
+            b"[29/Feb/2024:12:26:39 +0000]"
+        );
+        assert_eq!(
+            stamp.apache(at(u64::MAX, 0)),
+            b"[31/Dec/9999:23:59:59 +0000]"
+        );
     }
 
     #[test]
     fn iso_form() {
         let mut stamp = Stamp::new();
         assert_eq!(stamp.iso(at(0, 7)), b"1970-01-01T00:00:00.007Z");
-        assert_eq!(stamp.iso(at(1_795_226_820, 123)), b"2026-11-21T02:07:00.123Z");
-        assert_eq!(stamp.iso(at(1_795_226_820, 45)), b"2026-11-21T02:07:00.045Z");
-        assert_eq!(stamp.iso(at(1_765_000_000, 999)), b"2025-12-06T05:46:40.999Z");
+        assert_eq!(
+            stamp.iso(at(1_795_226_820, 123)),
+            b"2026-11-21T02:07:00.123Z"
+        );
+        assert_eq!(
+            stamp.iso(at(1_795_226_820, 45)),
+            b"2026-11-21T02:07:00.045Z"
+        );
+        assert_eq!(
+            stamp.iso(at(1_765_000_000, 999)),
+            b"2025-12-06T05:46:40.999Z"
+        );
     }
 
     #[test]

@@ -85,7 +85,9 @@ const JOURNAL: &str = "/run/systemd/journal/socket";
 
 /// A text that names no target.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("{0:?} is no place for a log: it must be stdout, stderr, syslog, syslog:HOST:PORT, syslog+tcp:HOST:PORT, journald or a path")]
+#[error(
+    "{0:?} is no place for a log: it must be stdout, stderr, syslog, syslog:HOST:PORT, syslog+tcp:HOST:PORT, journald or a path"
+)]
 pub struct BadTarget(String);
 
 impl FromStr for Target {
@@ -227,7 +229,13 @@ mod tests {
 
     #[test]
     fn what_names_a_target() {
-        for text in ["", "syslog:", "syslog:host", "syslog:host:0", "syslog+tcp::514"] {
+        for text in [
+            "",
+            "syslog:",
+            "syslog:host",
+            "syslog:host:0",
+            "syslog+tcp::514",
+        ] {
             assert!(text.parse::<Target>().is_err(), "{text}");
         }
         let udp = Target::SyslogUdp("h:1".into(), Facility::default());

@@ -74,9 +74,9 @@ impl App {
 
 impl Live {
     fn start(sites: Sites) -> Self {
-        let tasks = TaskSet::new();
+        let mut tasks = TaskSet::new();
         for start in sites.starts {
-            start(&tasks);
+            start(&mut tasks);
         }
         Self {
             endpoints: sites.endpoints,

@@ -16,6 +16,7 @@ use super::tables::{HANDLERS, LAYERS};
 use super::{Sites, reply};
 use crate::config::{Arity, Config, Kind, Problem, Problems, RouteConfig, Setting, Settings};
 use crate::config::{SiteConfig, Value};
+use crate::observe;
 
 /// What may stand in a site and is read here.
 pub(super) const SITE_SETTINGS: &[Setting] = &[
@@ -67,6 +68,7 @@ impl Sites {
             global: &config.global,
             starts: Vec::new(),
         };
+        observe::prepare(&mut building);
         let mut redirects = Vec::new();
         for site in &config.sites {
             let names = site_names(site, &mut building);

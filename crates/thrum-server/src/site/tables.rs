@@ -3,12 +3,19 @@
 use super::build::SITE_SETTINGS;
 use super::{HandlerKind, Layer};
 use crate::config::{Setting, Tables, Verb};
+use crate::error_log::ERROR_LOG;
+use crate::metrics::verbs;
+use crate::observe;
 
 /// What routes can do, in the order of the reference page.
-pub(super) static HANDLERS: &[&HandlerKind] = &[];
+pub(super) static HANDLERS: &[&HandlerKind] = &[
+    &verbs::METRICS_KIND,
+    &verbs::HEALTH_KIND,
+    &verbs::READY_KIND,
+];
 
 /// What can go around any route, the outermost first.
-pub(super) static LAYERS: &[&Layer] = &[];
+pub(super) static LAYERS: &[&Layer] = &[&observe::LAYER];
 
 /// What may stand where.
 pub static TABLES: Tables = Tables {
@@ -18,10 +25,10 @@ pub static TABLES: Tables = Tables {
     verbs: VERBS,
 };
 
-static GLOBAL: &[&[Setting]] = &[];
+static GLOBAL: &[&[Setting]] = &[&[observe::LOG, ERROR_LOG]];
 static SITE: &[&[Setting]] = &[SITE_SETTINGS];
-static ROUTE: &[&[Setting]] = &[];
-static VERBS: &[&Verb] = &[];
+static ROUTE: &[&[Setting]] = &[observe::LAYER.settings];
+static VERBS: &[&Verb] = &[&verbs::METRICS, &verbs::HEALTH, &verbs::READY];
 
 #[cfg(test)]
 mod tests {

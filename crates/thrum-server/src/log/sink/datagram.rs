@@ -155,7 +155,9 @@ mod tests {
 
     fn received(socket: &UnixDatagram) -> String {
         let mut buffer = [0; 1000];
-        socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        socket
+            .set_read_timeout(Some(Duration::from_secs(10)))
+            .unwrap();
         let length = socket.recv(&mut buffer).unwrap();
         String::from_utf8(buffer[..length].to_vec()).unwrap()
     }
@@ -188,7 +190,10 @@ mod tests {
         let journal = UnixDatagram::bind(&path).unwrap();
         let mut datagrams = Datagrams::unix(&path, b"\n\n");
         assert!(datagrams.send_all(b"A=1\nB=2\n\nA=3\n\n", NEVER).is_ok());
-        assert_eq!([received(&journal), received(&journal)], ["A=1\nB=2", "A=3"]);
+        assert_eq!(
+            [received(&journal), received(&journal)],
+            ["A=1\nB=2", "A=3"]
+        );
     }
 
     #[test]
@@ -200,7 +205,10 @@ mod tests {
         let begin = std::time::Instant::now();
         let abandoned = || begin.elapsed() > Duration::from_millis(300);
         let lines = "x\n".repeat(10_000);
-        let refused = datagrams.send_all(lines.as_bytes(), abandoned).err().unwrap();
+        let refused = datagrams
+            .send_all(lines.as_bytes(), abandoned)
+            .err()
+            .unwrap();
         assert_eq!(refused.error.kind(), io::ErrorKind::WouldBlock);
         assert!(!refused.rest.is_empty());
     }

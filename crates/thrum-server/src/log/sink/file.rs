@@ -40,7 +40,9 @@ impl LogFile {
         let path = std::path::absolute(path)?;
         let opened = Opened::open(&path)?;
         Ok(Self {
-            period: rotation.every.map_or(0, |every| every.period(opened.modified)),
+            period: rotation
+                .every
+                .map_or(0, |every| every.period(opened.modified)),
             file: opened.file,
             id: opened.id,
             size: opened.size,
@@ -219,7 +221,11 @@ mod tests {
 
         // What is there counts when it is opened again.
         let mut file = LogFile::open(&path, &rotation).unwrap();
-        write(&mut file, (300..330).map(line).collect::<String>().as_bytes(), 0);
+        write(
+            &mut file,
+            (300..330).map(line).collect::<String>().as_bytes(),
+            0,
+        );
         assert_eq!(read(&path), (325..330).map(line).collect::<String>());
     }
 

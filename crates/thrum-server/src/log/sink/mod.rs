@@ -48,12 +48,8 @@ impl Sink {
             Target::Stdout => Self::duplicate(io::stdout().as_fd()),
             Target::Stderr => Self::duplicate(io::stderr().as_fd()),
             Target::File(path, rotation) => Self::file(path, rotation),
-            Target::Syslog(path, _) => {
-                Ok(Self::of(Out::Datagrams(Datagrams::unix(path, b"\n"))))
-            }
-            Target::Journald(path) => {
-                Ok(Self::of(Out::Datagrams(Datagrams::unix(path, b"\n\n"))))
-            }
+            Target::Syslog(path, _) => Ok(Self::of(Out::Datagrams(Datagrams::unix(path, b"\n")))),
+            Target::Journald(path) => Ok(Self::of(Out::Datagrams(Datagrams::unix(path, b"\n\n")))),
             Target::SyslogUdp(host, _) => Ok(Self::of(Out::Datagrams(Datagrams::udp(host)))),
             Target::SyslogTcp(host, _) => Ok(Self::writer(Box::new(Tcp::new(host)))),
         }

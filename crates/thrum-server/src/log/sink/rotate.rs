@@ -45,7 +45,10 @@ impl Shelf {
         }
         for number in (0..self.keep.saturating_sub(1)).rev() {
             for compressed in [false, true] {
-                let (from, to) = (self.name(number, compressed), self.name(number + 1, compressed));
+                let (from, to) = (
+                    self.name(number, compressed),
+                    self.name(number + 1, compressed),
+                );
                 unless_missing(fs::rename(from, to))?;
             }
         }
