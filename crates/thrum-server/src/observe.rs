@@ -35,7 +35,7 @@ pub struct Sight {
 
 impl Sight {
     /// The route.
-    pub fn route(&self) -> &Route {
+    pub fn route(&self) -> &Arc<Route> {
         &self.route
     }
 
@@ -176,21 +176,26 @@ static SETTINGS: &[Setting] = &[LOG];
 pub(crate) static LAYER: Layer = Layer {
     settings: SETTINGS,
     build: |settings, inner, to| {
-        let logs = match settings.written("log") {
-            Some(_) => logs(settings, to),
-            None => logs(to.global, to),
-        };
-        let watcher = watcher(to);
-        let meters = watcher.meters.clone();
-        open_when_live(watcher, &logs, to);
         Arc::new(Watched {
             inner,
-            logs,
-            meters,
+            logs: logs_for(settings, to),
+            meters: watcher(to).meters.clone(),
             sight: OnceLock::new(),
         })
     },
 };
+
+/// For what a site answers without a route.
+pub(crate) fn of_site(name: &str, settings: &Settings, to: &mut Building<'_>) -> Arc<Sight> {
+    Arc::new(Sight {
+        route: Arc::new(Route {
+            site: name.to_owned(),
+            ..Route::default()
+        }),
+        meter: watcher(to).meters.route(name, ""),
+        logs: logs_for(settings, to),
+    })
+}
 
 /// What is done once for a configuration: the log for what no site answers, and looking on once a second.
 pub(crate) fn prepare(to: &mut Building<'_>) {
@@ -245,6 +250,16 @@ fn watcher(to: &Building<'_>) -> Arc<Watcher> {
 fn open_when_live(watcher: Arc<Watcher>, logs: &Arc<[Arc<SiteLog>]>, to: &mut Building<'_>) {
     let logs = logs.clone();
     to.when_live(move |_| logs.iter().for_each(|log| watcher.open(log)));
+}
+
+/// The logs that are written in a block, or else outside of all sites.
+fn logs_for(settings: &Settings, to: &mut Building<'_>) -> Arc<[Arc<SiteLog>]> {
+    let logs = match settings.written("log") {
+        Some(_) => logs(settings, to),
+        None => logs(to.global, to),
+    };
+    open_when_live(watcher(to), &logs, to);
+    logs
 }
 
 /// The logs that are written in a block. Those that say the same are one, also over reloads.
@@ -304,4 +319,70 @@ impl Handler for Watched {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::site::{Kept, Sites, TABLES};
+
+    fn problems(text: &str) -> Vec<String> {
+        let config = match Config::parse(text, &TABLES) {
+            Ok(config) => config,
+            Err(report) => return vec![format!("{report:?}")],
+        };
+        let built = Sites::build(&config, &Kept::default());
+        let problems = built.err().unwrap_or_default().into_iter();
+        problems.map(|problem| problem.message).collect()
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_log_is_said_once() {
+        for (log, wrong) in [
+            ("log stdout", None),
+            ("log off", None),
+            ("log journald json", None),
+            ("log syslog:localhost:514 common { facility local5 }", None),
+            (
+                "log access.log { rotate 1MiB daily; keep 3; gzip on }",
+                None,
+            ),
+            ("log off json", Some("a log that is off has no format")),
+            (
+                "log stdout \"{nobody}\"",
+                Some("a log line has no field {nobody}"),
+            ),
+            (
+                "log stdout { rotate daily }",
+                Some("rotate means nothing for a log that goes to stdout"),
+            ),
+            (
+                "log syslog:localhost",
+                Some("\"syslog:localhost\" is no place for a log"),
+            ),
+            ("log no/such/folder/x", Some("the folder ")),
+            ("log .", Some("is a folder")),
+            (
+                "log x { rotate 1KiB }",
+                Some("\"1KiB\" is no time to rotate a log"),
+            ),
+            ("log x { facility local5 }", Some("facility means nothing")),
+        ] {
+            for text in [
+                format!("{log}\nhttp://a {{\n/x health\n/y ready\n}}\n"),
+                format!("http://a {{\n{log}\n/x health\n/y ready\n}}\n"),
+                format!("http://a {{\n/x health {{ {log} }}\n}}\n"),
+            ] {
+                let found = problems(&text);
+                match wrong {
+                    None => assert_eq!(found, [""; 0], "{text}"),
+                    Some(wrong) => {
+                        assert_eq!(found.len(), 1, "{text}: {found:?}");
+                        assert!(found[0].contains(wrong), "{text}: {found:?}");
+                    }
+                }
+            }
+        }
+    }
 }

@@ -150,7 +150,7 @@ impl Observer for AccessLog {
     fn finished(&self, exchange: &Exchange<'_>) {
         let peer = exchange.peer().map(|peer| peer.ip());
         let client = exchange.note::<Client>().map(|client| client.0);
-        let route = exchange.note::<Sight>().map(Sight::route);
+        let route = exchange.note::<Sight>().map(|sight| &**sight.route());
         let tls = exchange
             .connection()
             .and_then(|connection| connection.tls.as_deref());

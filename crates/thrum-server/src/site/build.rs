@@ -237,7 +237,8 @@ fn build_site(site: &SiteConfig, to: &mut Building<'_>) -> Arc<Site> {
     }
     let routes = routes.into_iter().map(|(route, _)| route).collect();
     let fallback = wrapped(Arc::new(NotFound), &site.settings, to);
-    Arc::new(Site::new(name, routes, fallback))
+    let sight = observe::of_site(&name, &site.settings, to);
+    Arc::new(Site::new(name, routes, fallback).seen(sight))
 }
 
 fn build_handler(
