@@ -212,3 +212,42 @@ fn children_left_by_a_runtime_are_reaped_later() {
         panic!("process {pid} is still there");
     });
 }
+
+#[test]
+fn a_group_ends_as_a_whole() {
+    block_on(async {
+        let leader = || {
+            let mut command = shell("sleep 1000 & echo $!; exec sleep 1000");
+            command.stdout(Stdio::piped()).process_group(0);
+            command
+        };
+        let second = async |child: &mut thrum_rt::process::Child| {
+            let mut buffer = [0; 32];
+            let read = child.stdout.as_mut().unwrap().read(&mut buffer).await;
+            let line = std::str::from_utf8(&buffer[..read.unwrap()]).unwrap();
+            line.trim().parse::<u32>().unwrap()
+        };
+
+        let mut child = leader().spawn().unwrap();
+        let other = second(&mut child).await;
+        child.signal(SignalKind::Terminate).unwrap();
+        timeout(SECONDS, child.ended()).await.unwrap().unwrap();
+        timeout(SECONDS, child.ended()).await.unwrap().unwrap();
+        assert!(
+            std::path::Path::new(&format!("/proc/{other}")).exists(),
+            "it is not the leader"
+        );
+        child.kill_group().unwrap();
+        let status = timeout(SECONDS, child.wait()).await.unwrap().unwrap();
+        assert_eq!(status.signal(), Some(15));
+        gone(other).await;
+        child.kill_group().unwrap();
+        assert!(child.signal_group(SignalKind::Terminate).is_err());
+        child.ended().await.unwrap();
+
+        let mut child = leader().kill_on_drop(true).spawn().unwrap();
+        let other = second(&mut child).await;
+        drop(child);
+        gone(other).await;
+    });
+}

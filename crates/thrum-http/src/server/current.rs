@@ -7,12 +7,12 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::mem::swap;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use http::HeaderMap;
 
 use super::Open;
-use crate::wire::Wire;
+use crate::wire::{Socket, Wire};
 
 thread_local! {
     static CURRENT: RefCell<Option<Exchanging>> = const { RefCell::new(None) };
@@ -56,16 +56,24 @@ pub struct ConnectionInfo {
     /// What client and server agreed on. `None` without TLS.
     #[cfg(feature = "tls")]
     pub tls: Option<Arc<crate::tls::Info>>,
+    /// Asked only when somebody wants to know.
+    socket: Weak<Socket>,
 }
 
 impl ConnectionInfo {
     pub(crate) fn new(open: &Open, wire: &Wire) -> Self {
-        let _ = wire; // has nothing to tell without TLS
         Self {
             peer: open.peer,
+            socket: Arc::downgrade(wire.socket()),
             #[cfg(feature = "tls")]
             tls: wire.tls().cloned(),
         }
+    }
+
+    /// The address that the client connected to. `None` over a Unix socket, and once the connection is closed. It asks the
+    /// system each time.
+    pub fn local(&self) -> Option<SocketAddr> {
+        self.socket.upgrade()?.local_addr()
     }
 }
 

@@ -63,6 +63,14 @@ impl Socket {
         each!(self, stream => stream.wake_reader());
     }
 
+    /// `None` for a Unix socket.
+    pub(crate) fn local_addr(&self) -> Option<SocketAddr> {
+        match self {
+            Socket::Tcp(stream) => stream.local_addr().ok(),
+            Socket::Unix(_) => None,
+        }
+    }
+
     pub(crate) fn shutdown(&self, how: Shutdown) -> io::Result<()> {
         each!(self, stream => stream.shutdown(how))
     }

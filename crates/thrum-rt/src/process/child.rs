@@ -29,6 +29,8 @@ pub struct Child {
     process: Option<Process>,
     status: Option<ExitStatus>,
     kill_on_drop: bool,
+    /// It leads a group of its own.
+    own_group: bool,
 }
 
 #[derive(Debug)]
@@ -38,7 +40,11 @@ struct Process {
 }
 
 impl Child {
-    pub(super) fn new(mut child: std::process::Child, kill_on_drop: bool) -> io::Result<Self> {
+    pub(super) fn new(
+        mut child: std::process::Child,
+        kill_on_drop: bool,
+        own_group: bool,
+    ) -> io::Result<Self> {
         let exit = match Exit::of(&child) {
             Ok(exit) => exit,
             Err(error) => {
@@ -57,6 +63,7 @@ impl Child {
             process: Some(Process { child, exit }),
             status: None,
             kill_on_drop: true, // until its pipes are there
+            own_group,
         };
         let reader = |fd| PipeReader::register(context::reactor(), fd);
         let writer = |fd| PipeWriter::register(context::reactor(), fd);
@@ -95,6 +102,21 @@ impl Child {
         let status = exit.wait(child).await?;
         self.status = Some(status);
         Ok(status)
+    }
+
+    /// Waits for the process to end, and leaves it as a zombie, so that its id and its group's stay its own: for
+    /// [`kill_group`](Self::kill_group) and then [`wait`](Self::wait).
+    ///
+    /// Dropping the future changes nothing.
+    ///
+    /// # Errors
+    /// Those of waitid(2): ECHILD, if something else has reaped it.
+    pub async fn ended(&mut self) -> io::Result<()> {
+        if self.status.is_some() {
+            return Ok(());
+        }
+        let Process { child, exit } = self.process();
+        exit.ended(child).await
     }
 
     /// How the process ended, if it has.
@@ -148,6 +170,35 @@ impl Child {
         Ok(self.send(signal.number())?)
     }
 
+    /// Sends SIGKILL to all processes of the group that the process leads: see
+    /// [`process_group`](super::Command::process_group).
+    ///
+    /// # Errors
+    /// Those of [`signal_group`](Self::signal_group), but none if all have ended.
+    pub fn kill_group(&mut self) -> io::Result<()> {
+        match self.send_group(Signal::KILL) {
+            Err(Errno::SRCH) => Ok(()),
+            sent => Ok(sent?),
+        }
+    }
+
+    /// Sends a signal to all processes of the group that the process leads.
+    ///
+    /// # Errors
+    /// Those of kill(2): ESRCH if the process has no group of its own, or was waited for, since the group's id may then be
+    /// another's; EPERM if all of them have become other users'.
+    pub fn signal_group(&mut self, signal: SignalKind) -> io::Result<()> {
+        Ok(self.send_group(signal.number())?)
+    }
+
+    fn send_group(&mut self, signal: Signal) -> rustix::io::Result<()> {
+        // As with a process: the id stays the group's until its leader is reaped.
+        if self.status.is_some() || !self.own_group {
+            return Err(Errno::SRCH);
+        }
+        rustix::process::kill_process_group(Pid::from_child(&self.process().child), signal)
+    }
+
     fn send(&mut self, signal: Signal) -> rustix::io::Result<()> {
         // Its id is its own only until it is reaped.
         if self.status.is_some() {
@@ -171,7 +222,10 @@ impl Drop for Child {
             return;
         }
         if self.kill_on_drop {
-            let _ = self.kill();
+            let _ = match self.own_group {
+                true => self.kill_group(),
+                false => self.kill(),
+            };
         }
         if let Some(Process { child, exit }) = self.process.take() {
             orphan::adopt(child, exit);

@@ -16,6 +16,7 @@ use super::orphan;
 pub struct Command {
     std: std::process::Command,
     kill_on_drop: bool,
+    own_group: bool,
 }
 
 impl Command {
@@ -94,9 +95,10 @@ impl Command {
         self
     }
 
-    /// Puts the process into a group, 0: into one of its own.
+    /// Puts the process into a group, 0: into one of its own, which [`Child::kill_group`] kills with all that it started.
     pub fn process_group(&mut self, group: i32) -> &mut Self {
         self.std.process_group(group);
+        self.own_group = group == 0;
         self
     }
 
@@ -112,7 +114,8 @@ impl Command {
         self
     }
 
-    /// Whether a [`Child`] that is dropped before it has ended is killed. Default: false.
+    /// Whether a [`Child`] that is dropped before it has ended is killed, with its group if that is
+    /// [its own](Self::process_group). Default: false.
     pub fn kill_on_drop(&mut self, kill: bool) -> &mut Self {
         self.kill_on_drop = kill;
         self
@@ -132,7 +135,7 @@ impl Command {
     /// Outside a runtime.
     pub fn spawn(&mut self) -> io::Result<Child> {
         orphan::sweep();
-        Child::new(self.std.spawn()?, self.kill_on_drop)
+        Child::new(self.std.spawn()?, self.kill_on_drop, self.own_group)
     }
 
     /// Starts the process and waits for its end.
@@ -171,6 +174,7 @@ impl From<std::process::Command> for Command {
         Self {
             std,
             kill_on_drop: false,
+            own_group: false,
         }
     }
 }

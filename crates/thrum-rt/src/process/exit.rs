@@ -4,6 +4,8 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::process::{Child, ExitStatus};
 
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+
 use crate::context;
 use crate::reactor::{Direction, Registered};
 use crate::signal::{SignalKind, Signals, signal};
@@ -25,20 +27,34 @@ impl Exit {
         }
     }
 
-    /// Waits for the end of the child that this was made of. Dropping the future changes nothing.
+    /// Waits for the end of the child that this was made of, and reaps it. Dropping the future changes nothing.
     pub(super) async fn wait(&mut self, child: &mut Child) -> io::Result<ExitStatus> {
+        self.until(|| child.try_wait()).await
+    }
+
+    /// Waits for the end of the child that this was made of. Dropping the future changes nothing.
+    pub(super) async fn ended(&mut self, child: &Child) -> io::Result<()> {
+        let how = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        self.until(|| {
+            let ended = waitid(WaitId::Pid(Pid::from_child(child)), how)?;
+            Ok(ended.map(|_| ()))
+        })
+        .await
+    }
+
+    async fn until<T>(&mut self, mut look: impl FnMut() -> io::Result<Option<T>>) -> io::Result<T> {
         match self {
             Exit::Descriptor(fd) => {
                 let wait = fd.perform(Direction::Read, || {
                     fd.attempt(Direction::Read, |_| {
-                        child.try_wait()?.ok_or(io::ErrorKind::WouldBlock.into())
+                        look()?.ok_or(io::ErrorKind::WouldBlock.into())
                     })
                 });
                 waiting::on(Waiting::Process, wait).await
             }
             Exit::Signal(signals) => loop {
-                if let Some(status) = child.try_wait()? {
-                    return Ok(status);
+                if let Some(found) = look()? {
+                    return Ok(found);
                 }
                 waiting::on(Waiting::Process, signals.recv()).await?;
             },
@@ -48,7 +64,7 @@ impl Exit {
 
 #[cfg(target_os = "linux")]
 fn descriptor(child: &Child) -> Option<OwnedFd> {
-    use rustix::process::{Pid, PidfdFlags, pidfd_open};
+    use rustix::process::{PidfdFlags, pidfd_open};
 
     pidfd_open(Pid::from_child(child), PidfdFlags::empty()).ok()
 }

@@ -76,7 +76,7 @@ impl Checker<'_> {
 
     /// `example.com, www.example.com`
     fn names(&mut self, statement: &Statement) -> Vec<Value> {
-        let mut names = Vec::new();
+        let (mut names, mut is_named) = (Vec::new(), false);
         let mut comma = true;
         for word in &statement.words {
             if !comma && !word.text.starts_with(',') {
@@ -97,12 +97,13 @@ impl Checker<'_> {
                 if part.is_empty() {
                     continue;
                 }
+                is_named = true;
                 let text = if word.quoted { &word.text } else { part };
                 names.extend(self.value(text, span));
             }
             comma = word.text.ends_with(',');
         }
-        if names.is_empty() && !statement.broken {
+        if !is_named && !statement.broken {
             let problem = Problem::new(statement.words_span(), "a site needs a name");
             self.problems.add(problem);
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::check::Checker;
 use super::environment::{self, Environment};
 use super::load::Loader;
-use super::problem::{Problems, Span};
+use super::problem::{Problem, Span};
 use super::report::Report;
 use super::schema::{Tables, Verb};
 use super::settings::Settings;
@@ -70,7 +70,7 @@ impl Config {
     }
 
     /// What was found wrong later, with the text it is about.
-    pub fn report(&self, problems: Problems) -> Report {
+    pub fn report(&self, problems: Vec<Problem>) -> Report {
         Report::new(self.sources.clone(), problems)
     }
 
@@ -104,7 +104,7 @@ impl Config {
                 sites,
                 sources,
             }),
-            false => Err(Report::new(sources, problems)),
+            false => Err(Report::new(sources, problems.into_sorted())),
         }
     }
 }

@@ -125,7 +125,7 @@ fn file(value: &Value) -> Result<(), Misfit> {
         Err(error) => Err(reason(error)),
     };
     result.map_err(|what| Misfit {
-        message: format!("the file {} {what}", path.display()),
+        message: format!("the file {} {what}", value.text()),
         label: "a file that can be read is expected".to_owned(),
         help: begins_at(value),
     })
@@ -139,7 +139,7 @@ fn folder(value: &Value) -> Result<(), Misfit> {
         Err(error) => Err(reason(error)),
     };
     result.map_err(|what| Misfit {
-        message: format!("the folder {} {what}", path.display()),
+        message: format!("the folder {} {what}", value.text()),
         label: "a folder is expected".to_owned(),
         help: begins_at(value),
     })

@@ -137,7 +137,7 @@ impl<'a> Loader<'a> {
         let paths = match matching(asking.folder(), asking.path(), &text) {
             Ok(paths) => paths,
             Err(error) => {
-                let message = format!("the pattern {text} cannot be used: {error}");
+                let message = format!("the pattern {text} cannot be used: {}", error.msg);
                 self.problems.add(Problem::new(word.span, message));
                 return Vec::new();
             }

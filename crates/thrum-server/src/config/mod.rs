@@ -16,11 +16,14 @@
 
 mod check;
 mod checked;
+mod effective;
 mod environment;
 mod kind;
+mod layout;
 mod load;
 pub(crate) mod nearest;
 mod problem;
+mod reference;
 mod report;
 mod schema;
 mod settings;
@@ -32,10 +35,14 @@ mod token;
 mod value;
 
 pub use checked::{Config, RouteConfig, SiteConfig};
+pub use effective::{Effect, Effective, EffectiveRoute, EffectiveSite, Origin};
+pub use layout::format;
 pub use problem::{FileId, Problem, Problems, Span};
+pub use reference::reference;
 pub use report::Report;
 pub use schema::{Arity, Kind, Setting, Tables, Verb};
 pub use settings::{Entry, Settings};
 pub use source::{Place, Source, Sources};
-pub(crate) use value::size;
-pub use value::{Network, Rate, Value};
+pub use token::word;
+pub use value::{InvalidNetwork, Network, Rate, Value};
+pub(crate) use value::{rate, size};

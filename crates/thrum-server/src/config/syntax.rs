@@ -118,7 +118,8 @@ impl Reader<'_, '_> {
                 Some(Token::Newline) => {
                     self.take();
                     line_ends += 1;
-                    if line_ends == 2 && !items.is_empty() {
+                    let last = items.last();
+                    if line_ends == 2 && last.is_some_and(|last| !matches!(last, Item::EmptyLine)) {
                         items.push(Item::EmptyLine);
                     }
                     on_line = false;

@@ -71,6 +71,29 @@ static LITERAL: ByteSet = ByteSet::new()
     .with(b"\t")
     .without(b"\"\\");
 
+/// A text as it is written as a value: as it is if it can be, else in quotes. Dollars are doubled.
+pub fn word(text: &str) -> String {
+    let text = text.replace('$', "$$");
+    let mut input = In::whole(text.as_bytes());
+    let is_bare = !text.is_empty() && !text.ends_with('\\');
+    if is_bare && token(&mut input) == Ok(Token::Bare) && input.rest().is_empty() {
+        return text;
+    }
+    let mut quoted = String::from('"');
+    for char in text.chars() {
+        match char {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            char => quoted.push(char),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
 /// Blanks, and backslashes at the end of a line: nothing that ends a statement.
 pub(super) fn space(i: &mut In<'_>) -> Parsed<usize> {
     let blank = take_while1(&class::BLANK).value(());
@@ -222,6 +245,17 @@ mod tests {
         assert_eq!(quoted(r#""\"\\\n\t" "#), "\"\\\n\t");
         assert_eq!(quoted("\"größe\""), "größe");
         assert_eq!(quoted("\"\""), "");
+    }
+
+    #[test]
+    fn words_are_written_as_they_are_read() {
+        assert_eq!(word("/users/{id}"), "/users/{id}");
+        assert_eq!(word("a b"), "\"a b\"");
+        assert_eq!(word("\"\\\n"), r#""\"\\\n""#);
+        for quoted in ["", "{id}", "a;b", "#a", "a{", "a\\", "a b"] {
+            assert!(word(quoted).starts_with('"'), "{quoted}");
+        }
+        assert_eq!(word("$x"), "$$x");
     }
 
     #[test]

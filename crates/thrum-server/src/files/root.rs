@@ -1,6 +1,6 @@
 //! The folder that is served, and the opening of what is beneath it: the kernel sees to it that nothing else is reached.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 use rustix::io::Errno;
 
 use super::FilesError;
-use super::cache::{Clock, FRESH_MS};
+use super::cache::Clock;
 
 /// How a file is opened: never waiting for a writer, should it be a pipe.
 const READ: OFlags = OFlags::RDONLY
@@ -19,10 +19,13 @@ const READ: OFlags = OFlags::RDONLY
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY);
 
+/// How a file is looked at that is not to be read.
+const LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
+
 const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::CLOEXEC).union(OFlags::DIRECTORY);
 
-/// A folder. Its path is resolved anew once a second, so that a deploy that swaps a symbolic link is seen.
-pub(super) struct Root {
+/// A folder. Its path is resolved anew now and then, so that a deploy that swaps a symbolic link is seen.
+pub(crate) struct Root {
     path: PathBuf,
     current: Mutex<Current>,
     /// The kernel is older than 5.6, or forbids openat2(2).
@@ -35,7 +38,7 @@ struct Current {
 }
 
 impl Root {
-    pub(super) fn open(path: &Path) -> Result<Self, FilesError> {
+    pub(crate) fn open(path: &Path) -> Result<Self, FilesError> {
         let fail = |source| FilesError::Root {
             path: path.to_owned(),
             source,
@@ -55,37 +58,47 @@ impl Root {
         })
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Opens what is beneath the root. Symbolic links are followed as long as they stay there.
-    pub(super) fn open_beneath(&self, relative: &str) -> io::Result<File> {
-        let directory = self.directory();
+    /// Opens what is beneath the root, which is believed for `recheck` milliseconds. Symbolic links are followed as long as
+    /// they stay there.
+    pub(crate) fn open_beneath(&self, relative: &str, recheck: u64) -> io::Result<File> {
+        self.open_as(relative, READ, recheck)
+    }
+
+    /// Looks at what is beneath the root, which need not be readable.
+    pub(crate) fn look_beneath(&self, relative: &str, recheck: u64) -> io::Result<Metadata> {
+        self.open_as(relative, LOOK, recheck)?.metadata()
+    }
+
+    fn open_as(&self, relative: &str, flags: OFlags, recheck: u64) -> io::Result<File> {
+        let directory = self.directory(recheck);
         let relative = if relative.is_empty() { "." } else { relative };
         if !self.walks.load(Ordering::Relaxed) {
             let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
             // EAGAIN: a rename crossed the look-up. It is rare, so a few tries do.
             for _ in 0..8 {
-                match openat2(&directory, relative, READ, Mode::empty(), resolve) {
+                match openat2(&directory, relative, flags, Mode::empty(), resolve) {
                     Ok(file) => return Ok(file.into()),
                     Err(Errno::AGAIN) => {}
                     Err(Errno::NOSYS | Errno::PERM) => {
                         self.walks.store(true, Ordering::Relaxed);
-                        return walk(&*directory, relative);
+                        return walk(&*directory, relative, flags);
                     }
                     Err(error) => return Err(error.into()),
                 }
             }
             return Err(Errno::AGAIN.into());
         }
-        walk(&*directory, relative)
+        walk(&*directory, relative, flags)
     }
 
-    fn directory(&self) -> Arc<OwnedFd> {
+    fn directory(&self, recheck: u64) -> Arc<OwnedFd> {
         let now = Clock::now();
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        if now.saturating_sub(current.resolved_at) > FRESH_MS {
+        if now.saturating_sub(current.resolved_at) > recheck {
             // While it is away, in the middle of a deploy, the old one is better than none.
             if let Ok(directory) = open_directory(&self.path) {
                 current.directory = Arc::new(directory);
@@ -101,7 +114,7 @@ fn open_directory(path: &Path) -> io::Result<OwnedFd> {
 }
 
 /// Opens one segment after the other, and follows no symbolic link at all: for kernels without openat2(2).
-fn walk(directory: impl AsFd, relative: &str) -> io::Result<File> {
+fn walk(directory: impl AsFd, relative: &str, last: OFlags) -> io::Result<File> {
     let mut segments = relative.split('/').peekable();
     let mut current: Option<OwnedFd> = None;
     while let Some(segment) = segments.next() {
@@ -114,7 +127,7 @@ fn walk(directory: impl AsFd, relative: &str) -> io::Result<File> {
         let flags = if segments.peek().is_some() {
             DIRECTORY
         } else {
-            READ
+            last
         };
         current = Some(openat(
             at,
@@ -152,7 +165,7 @@ mod tests {
             root.walks.store(walks, Ordering::Relaxed);
             let read = |path: &str| {
                 let mut text = String::new();
-                root.open_beneath(path)?
+                root.open_beneath(path, 900)?
                     .read_to_string(&mut text)
                     .map(|_| text)
             };

@@ -63,6 +63,14 @@ impl App {
         self.current.store(Arc::new(Live::start(sites)));
     }
 
+    /// Whether an endpoint is served with TLS now.
+    pub fn is_secure(&self, endpoint: &Endpoint) -> bool {
+        let live = self.current.load();
+        live.endpoints
+            .get(endpoint)
+            .is_some_and(|(secure, _)| *secure)
+    }
+
     /// What is served at one endpoint.
     pub fn at(&self, endpoint: Endpoint) -> AppAt {
         AppAt {
@@ -122,9 +130,9 @@ impl Service<Request<Body>> for AppAt {
     }
 }
 
-/// The response of an [`AppAt`], to come.
+/// The response of an [`AppAt`] or of files, to come.
 #[derive(Debug)]
-pub struct AnswerFuture(Option<Answer>);
+pub struct AnswerFuture(pub(crate) Option<Answer>);
 
 impl Future for AnswerFuture {
     type Output = Result<Response<Body>, Infallible>;
@@ -135,7 +143,7 @@ impl Future for AnswerFuture {
         }
         match self.0.take() {
             Some(Answer::Now(response)) => Poll::Ready(Ok(response)),
-            // Sites do not give requests back; whatever it were, nothing answers it.
+            // Neither sites nor files give requests back; whatever it were, nothing answers it.
             _ => Poll::Ready(Ok(reply::status(StatusCode::NOT_FOUND))),
         }
     }

@@ -6,10 +6,11 @@ use std::pin::Pin;
 use std::sync::{Arc, Weak};
 
 use http::{Request, Response, StatusCode};
-use thrum_http::Body;
+use thrum_http::{Body, note};
 
 use super::reply;
 use super::sites::{HOPS, Site};
+use crate::observe::User;
 
 /// Answers the requests of a route: the route's verb, or something around it that lets requests through, answers in its
 /// stead, or changes its responses.
@@ -50,6 +51,8 @@ pub struct Visit {
     pub user: Option<Arc<str>>,
     /// Who answers requests that a handler makes of this one.
     pub(super) site: Weak<Site>,
+    /// The place of the route after this one.
+    pub(super) next: usize,
     /// How often the request was passed on.
     pub(super) hops: u8,
 }
@@ -76,16 +79,49 @@ impl Visit {
             captures: Vec::new(),
             user: None,
             site: Weak::new(),
+            next: 0,
             hops: 0,
         }
     }
 
+    /// What a name of the route's path stands for; nothing when the path has no such name.
+    pub fn capture(&self, name: &str) -> &str {
+        let mut captures = self.captures.iter();
+        let found = captures.find(|(known, _)| **known == *name);
+        found.map_or("", |(_, value)| value)
+    }
+
+    /// Says who the user is, to the handlers that come next and to the logs.
+    pub fn authenticated(&mut self, user: Arc<str>) {
+        note(Arc::new(User(user.clone())));
+        self.user = Some(user);
+    }
+
     /// Answers another request in this one's stead, from the first route of the site on: what a script asks for by a local
     /// redirect. A request that goes on and on is ended with status 500.
-    pub fn redispatch(mut self, request: Request<Body>) -> Answer {
+    pub fn redispatch(self, request: Request<Body>) -> Answer {
+        self.dispatch(0, request)
+    }
+
+    /// The response to a request that this visit's route has answered: where it has passed it on, that of the site's routes
+    /// after it. For a handler around others that has to wait before it asks them.
+    ///
+    /// # Cancellation
+    /// Dropping it drops the answer.
+    pub async fn settle(self, answer: Answer) -> Response<Body> {
+        match answer {
+            Answer::Onward(request) => {
+                let next = self.next;
+                self.dispatch(next, request).response().await
+            }
+            answer => answer.response().await,
+        }
+    }
+
+    fn dispatch(mut self, from: usize, request: Request<Body>) -> Answer {
         self.hops += 1;
         match self.site.upgrade() {
-            Some(site) if self.hops <= HOPS => site.answer(request, self),
+            Some(site) if self.hops <= HOPS => site.answer_from(from, request, self),
             _ => {
                 let path = request.uri().path();
                 tracing::warn!(path, "a request was redirected in circles within its site");

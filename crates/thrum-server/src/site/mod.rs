@@ -18,5 +18,6 @@ pub use building::{Building, HandlerKind, Kept, Layer, Wrap};
 pub use handler::{Answer, Handler, Route, Visit};
 pub use name::{Endpoint, Host, NameError, SiteName};
 pub use pattern::{Matched, Pattern, PatternError, normalized};
+pub(crate) use sites::host_of;
 pub use sites::{Site, with_path};
 pub use tables::TABLES;

@@ -84,13 +84,22 @@ impl Site {
     }
 
     /// Answers a request by the first route that matches; by later ones where that one passes it on.
-    pub(super) fn answer(self: &Arc<Self>, mut request: Request<Body>, mut visit: Visit) -> Answer {
+    pub(super) fn answer(self: &Arc<Self>, request: Request<Body>, mut visit: Visit) -> Answer {
         visit.site = Arc::downgrade(self);
         if let Some(sight) = &self.sight {
             visit.route = sight.route().clone();
             note(sight.clone());
         }
-        let mut from = 0;
+        self.answer_from(0, request, visit)
+    }
+
+    /// The same, leaving out the routes before.
+    pub(super) fn answer_from(
+        &self,
+        mut from: usize,
+        mut request: Request<Body>,
+        mut visit: Visit,
+    ) -> Answer {
         loop {
             match normalized(request.uri().path()) {
                 Ok(None) => {}
@@ -111,6 +120,7 @@ impl Site {
             let found = &self.routes[at];
             visit.route = found.route.clone();
             visit.captures = captures;
+            visit.next = at + 1;
             match found.handler.handle(request, visit.clone()) {
                 Answer::Onward(onward) => {
                     visit.hops += 1;
@@ -119,7 +129,7 @@ impl Site {
                         return reply::status(StatusCode::INTERNAL_SERVER_ERROR).into();
                     }
                     request = onward;
-                    from = at + 1;
+                    from = visit.next;
                 }
                 answer => return answer,
             }
@@ -196,7 +206,7 @@ impl Hosts {
 }
 
 /// The host that a request is for, without its port and without a dot at its end. Empty when there is none.
-pub(super) fn host_of<T>(request: &Request<T>) -> &str {
+pub(crate) fn host_of<T>(request: &Request<T>) -> &str {
     let authority = match request.uri().host() {
         Some(host) => host,
         None => {
