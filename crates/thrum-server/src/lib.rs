@@ -10,6 +10,7 @@
 //! * [`error_pages`]: pages of a site's own for what went wrong.
 //! * [`cgi`]: programs that answer requests; [`gateway`]: what they have in common with other ways to call programs.
 //! * [`proxy`]: requests taken to other servers.
+//! * [`store`]: state that outlives the process.
 //! * [`access_log`]: a line for each request, written without anyone waiting for it.
 //! * [`error_log`]: what the server has to say through `tracing`.
 //! * [`log`]: where both go: files and their rotation, syslog, journald.
@@ -38,3 +39,4 @@ pub mod proxy;
 pub mod site;
 mod slot;
 pub mod verbs;
+pub mod store;
