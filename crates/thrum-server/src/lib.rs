@@ -38,5 +38,5 @@ pub mod process;
 pub mod proxy;
 pub mod site;
 mod slot;
-pub mod verbs;
 pub mod store;
+pub mod verbs;

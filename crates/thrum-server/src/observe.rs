@@ -13,6 +13,7 @@ use thrum_http::{Body, Exchange, Observer, Server, note};
 
 use crate::access_log::{AccessLog, Format};
 use crate::config::{Arity, Kind, Problem, Setting, Settings};
+use crate::error_log::ErrorLogConfig;
 use crate::log::{Target, settings, stamp};
 use crate::metrics::{History, Meters, Registry, RouteMeter, observe_runtime, observe_server};
 use crate::site::{Answer, Building, Handler, Layer, Route, Visit};
@@ -56,7 +57,8 @@ pub struct Watcher {
     logs: Mutex<Vec<Weak<SiteLog>>>,
     meters: Arc<Meters>,
     history: History,
-    server: OnceLock<Server>,
+    /// What is observed, and where its numbers are, which are held here over reloads.
+    server: OnceLock<(Server, Arc<Registry>)>,
 }
 
 impl Default for Watcher {
@@ -79,10 +81,10 @@ impl Default for Watcher {
 
 impl Watcher {
     /// Observes a server: to be asked once, before the server is cloned. What the server counts is in the registry then.
-    pub fn watch(self: &Arc<Self>, server: Server, registry: &Registry) -> Server {
+    pub fn watch(self: &Arc<Self>, server: Server, registry: &Arc<Registry>) -> Server {
         // Without the observer, so that the two do not keep each other.
         observe_server(registry, &server);
-        let _ = self.server.set(server.clone());
+        let _ = self.server.set((server.clone(), registry.clone()));
         server.observer(self.clone())
     }
 
@@ -202,6 +204,8 @@ pub(crate) fn prepare(to: &mut Building<'_>) {
     let logs = logs(to.global, to);
     let watcher = watcher(to);
     open_when_live(watcher.clone(), &logs, to);
+    // What is wrong with it is said now; it is opened by whoever sets `tracing` up.
+    ErrorLogConfig::of(to.global, to.problems);
     let registry = crate::metrics::verbs::registry(to);
     to.when_live(move |tasks| {
         let nowhere = Sight {
@@ -215,7 +219,10 @@ pub(crate) fn prepare(to: &mut Building<'_>) {
         tasks.spawn(async move {
             loop {
                 thrum_rt::time::sleep(Duration::from_secs(1)).await;
-                let open = watcher.server.get().map_or(0, |server| server.stats().open);
+                let open = watcher
+                    .server
+                    .get()
+                    .map_or(0, |(server, _)| server.stats().open);
                 watcher
                     .history
                     .look(&watcher.meters, open as u64, stamp::now().second);
@@ -225,11 +232,7 @@ pub(crate) fn prepare(to: &mut Building<'_>) {
 }
 
 fn observe_watcher(registry: &Registry, watcher: &Arc<Watcher>) {
-    let watcher = Arc::downgrade(watcher);
-    registry.source("sites", move |sample| {
-        let Some(watcher) = watcher.upgrade() else {
-            return;
-        };
+    registry.source_of("sites", watcher, |watcher, sample| {
         watcher.meters.tell(sample);
         for log in watcher.opened() {
             let help = "Lines of access logs that were dropped.";

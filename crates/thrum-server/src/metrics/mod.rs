@@ -12,9 +12,11 @@
 //! | `text` | the text that Prometheus reads |
 //! | `history` | the last ten minutes, second by second |
 //! | `process` | what the runtime and the HTTP server count |
+//! | `caches` | how often caches are of use |
 //! | `health` | whether the server is ready |
 //! | `verbs` | `metrics`, `health`, `ready` |
 
+mod caches;
 mod health;
 mod histogram;
 mod history;
@@ -24,6 +26,7 @@ mod registry;
 mod text;
 pub(crate) mod verbs;
 
+pub(crate) use caches::{CacheUse, observe_cache};
 pub use health::{Readiness, State};
 pub use histogram::Histogram;
 pub use history::{History, Second};

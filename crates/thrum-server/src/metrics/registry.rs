@@ -34,8 +34,8 @@ pub struct Registry {
     sources: Mutex<BTreeMap<String, Arc<Source>>>,
 }
 
-/// Reads numbers that are counted elsewhere.
-type Source = dyn Fn(&mut Sample) + Send + Sync;
+/// Reads numbers that are counted elsewhere. False: whoever counted them is gone.
+type Source = dyn Fn(&mut Sample) -> bool + Send + Sync;
 
 struct Family {
     help: String,
@@ -125,10 +125,31 @@ impl Registry {
         }
     }
 
-    /// Has numbers read that are counted elsewhere, whenever somebody looks. A source of the same name is replaced. It should
-    /// hold what it reads weakly, if that may end before the registry.
+    /// Has numbers read that are counted elsewhere, whenever somebody looks. A source of the same name is replaced.
     pub fn source(&self, name: &str, read: impl Fn(&mut Sample) + Send + Sync + 'static) {
-        lock(&self.sources).insert(name.to_owned(), Arc::new(read));
+        let source = move |sample: &mut Sample| {
+            read(sample);
+            true
+        };
+        lock(&self.sources).insert(name.to_owned(), Arc::new(source));
+    }
+
+    /// The same for as long as their owner is there, which is not held.
+    pub fn source_of<T: Send + Sync + 'static>(
+        &self,
+        name: &str,
+        owner: &Arc<T>,
+        read: impl Fn(&T, &mut Sample) + Send + Sync + 'static,
+    ) {
+        let owner = Arc::downgrade(owner);
+        let source = move |sample: &mut Sample| match owner.upgrade() {
+            Some(owner) => {
+                read(&owner, sample);
+                true
+            }
+            None => false,
+        };
+        lock(&self.sources).insert(name.to_owned(), Arc::new(source));
     }
 
     /// All numbers as text, as Prometheus reads it (text format 0.0.4).
@@ -158,9 +179,12 @@ impl Registry {
             }
         }
         // Not under the lock: a source may take a while, or ask the registry for something.
-        let sources: Vec<Arc<Source>> = lock(&self.sources).values().cloned().collect();
-        for source in sources {
-            source(&mut sample);
+        let sources = lock(&self.sources).clone();
+        for (name, source) in sources {
+            if !source(&mut sample) {
+                let is_it = |held: &Arc<Source>| Arc::ptr_eq(held, &source);
+                lock(&self.sources).retain(|known, held| *known != name || !is_it(held));
+            }
         }
         sample
     }
@@ -343,6 +367,19 @@ mod tests {
         assert!(text.contains("a_total{x=\"other\"} 50\n"));
         assert!(text.contains("b_total{x=\"other\"} 50\n"));
         assert_eq!(text.lines().count(), 2 * (SERIES + 1 + 2));
+    }
+
+    #[test]
+    fn a_source_ends_with_its_owner() {
+        let registry = Registry::default();
+        let owner = Arc::new(7);
+        registry.source_of("a", &owner, |owner, sample| {
+            sample.counter("a_total", "A.", &[], *owner)
+        });
+        assert!(registry.prometheus().ends_with("\na_total 7\n"));
+        drop(owner);
+        assert_eq!(registry.prometheus(), "");
+        assert!(lock(&registry.sources).is_empty());
     }
 
     #[test]
