@@ -16,6 +16,10 @@
 //! * [`session`]: what is remembered of visitors.
 //! * [`store`]: state that outlives the process.
 //! * [`access_log`]: a line for each request, written without anyone waiting for it.
+//! * [`error_log`]: what the server has to say through `tracing`.
+//! * [`log`]: where both go: files and their rotation, syslog, journald.
+//! * [`metrics`]: what it does, in numbers; whether it is healthy and ready.
+//! * [`observe`]: the logs and the numbers of each site and route.
 //! * [`acme`]: certificates from an authority, ordered and renewed.
 //! * [`process`]: the process around it: user, sandbox, PID file, commands.
 #![forbid(unsafe_code)]
@@ -25,15 +29,20 @@ pub mod acme;
 pub mod cache;
 pub mod cgi;
 pub mod config;
+pub mod error_log;
 pub mod error_pages;
 pub mod files;
 pub mod forwarded;
 pub mod gateway;
 pub mod guard;
 pub mod kv;
+pub mod log;
+pub mod metrics;
+pub mod observe;
 pub mod process;
 pub mod proxy;
 pub mod session;
 pub mod site;
+mod slot;
 pub mod store;
 pub mod verbs;
