@@ -57,6 +57,7 @@ pub use body::{Body, BodyError, BodySender};
 pub use client::{Client, get};
 pub use h1::http_date;
 pub use h2::Http2Error;
+pub use message::is_compressible_type;
 pub use server::{
     Application, ConnectionInfo, Drained, Exchange, Http2Limits, Limits, Observer, Reject, Server,
     ServiceFn, Stats, Timeouts, connection, early_hints, serve, service_fn,

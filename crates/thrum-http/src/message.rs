@@ -28,3 +28,42 @@ pub(crate) fn words(value: &[u8]) -> impl Iterator<Item = &[u8]> {
 pub(crate) fn has_word(value: &[u8], word: &[u8]) -> bool {
     words(value).any(|found| found.eq_ignore_ascii_case(word))
 }
+
+/// Whether bodies of a media type are worth compressing: text, and what is known not to be compressed already. Not: images but
+/// SVG and bitmaps, sound, film, archives, WOFF; server-sent events. Parameters do not matter.
+///
+/// ```
+/// assert!(thrum_http::is_compressible_type("text/html; charset=utf-8"));
+/// assert!(!thrum_http::is_compressible_type("image/png"));
+/// ```
+pub fn is_compressible_type(media_type: &str) -> bool {
+    let essence = media_type.split(';').next().unwrap_or("").trim();
+    shrinks(&essence.to_ascii_lowercase())
+}
+
+fn shrinks(essence: &str) -> bool {
+    match essence.split_once('/') {
+        Some(("text", kind)) => kind != "event-stream",
+        Some(("application", kind)) => {
+            kind.ends_with("+json")
+                || kind.ends_with("+xml")
+                || matches!(
+                    kind,
+                    "javascript"
+                        | "json"
+                        | "manifest+json"
+                        | "rtf"
+                        | "vnd.ms-fontobject"
+                        | "wasm"
+                        | "x-javascript"
+                        | "x-ndjson"
+                        | "xml"
+                )
+        }
+        Some(("image", kind)) => {
+            matches!(kind, "bmp" | "svg+xml" | "vnd.microsoft.icon" | "x-icon")
+        }
+        Some(("font", kind)) => matches!(kind, "collection" | "otf" | "sfnt" | "ttf"),
+        _ => false,
+    }
+}

@@ -104,8 +104,8 @@ impl Body {
         }
     }
 
-    /// Whether it can be had more than once.
-    pub(crate) fn is_in_memory(&self) -> bool {
+    /// Whether all of it is there: it is empty, bytes, or part of a file. So it can be had more than once.
+    pub fn is_in_memory(&self) -> bool {
         matches!(self.kind, Kind::Empty | Kind::Bytes(_) | Kind::File(_))
     }
 

@@ -135,6 +135,9 @@ pub(crate) struct Config {
     /// Made when it is first needed, unless it was given.
     #[cfg(feature = "tls")]
     pub(crate) tls: OnceLock<tls::Connector>,
+    /// The name that a server's certificate must have, if it is not the URL's host.
+    #[cfg(feature = "tls")]
+    pub(crate) server_name: Option<String>,
     pub(crate) redirects: Policy,
     #[cfg(feature = "cookies")]
     pub(crate) cookies: Option<CookieJar>,
@@ -278,6 +281,14 @@ impl ClientBuilder {
     #[cfg(feature = "tls")]
     pub fn tls(mut self, connector: tls::Connector) -> Self {
         self.config.tls = OnceLock::from(connector);
+        self
+    }
+
+    /// Sets the name that servers are asked for in the TLS handshake, and that their certificates must have. Default: the
+    /// URL's host.
+    #[cfg(feature = "tls")]
+    pub fn server_name(mut self, name: impl Into<String>) -> Self {
+        self.config.server_name = Some(name.into());
         self
     }
 

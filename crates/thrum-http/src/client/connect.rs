@@ -44,7 +44,8 @@ pub(crate) async fn handshake(
             config.tls.get_or_init(|| connector)
         }
     };
-    connector.connect(wire, origin.host(), protocols).await
+    let name = config.server_name.as_deref().unwrap_or(origin.host());
+    connector.connect(wire, name, protocols).await
 }
 
 /// Connects through a proxy, or to one that is sent requests as they are.

@@ -10,7 +10,7 @@ use thrum_rt::time::{Instant, sleep, timeout};
 use super::config::Versions;
 use super::http1::{self, Connection, Failure, Lost};
 use super::origin::Origin;
-use super::pool::Pool;
+use super::pool::{Asked, Pool};
 use super::request::Options;
 use super::{Config, Error, Phase, connect, http2};
 use crate::Body;
@@ -28,26 +28,30 @@ pub(crate) async fn exchange(
     clock: Clock,
 ) -> Result<Response<Body>, Error> {
     let origin = Origin::of(request)?;
-    let response = attempt(pool, &origin, request, options, clock).await;
-    response.map_err(|error| error.with_url(request.uri()))
+    let response = attempt(pool, Asked::Named(&origin), request, options, clock).await;
+    response.map_err(|failure| failure.error.with_url(request.uri()))
 }
 
 /// Tries, and tries again where that is safe.
-async fn attempt(
+pub(crate) async fn attempt(
     pool: &Arc<Pool>,
-    origin: &Origin,
+    asked: Asked<'_>,
     request: &mut Request<Body>,
     options: &Options,
     clock: Clock,
-) -> Result<Response<Body>, Error> {
+) -> Result<Response<Body>, Failure> {
     let config = pool.config();
-    let begun = Instant::now();
+    let origin = asked.origin();
+    let mut begun = None;
     let mut tries = 0;
     loop {
         tries += 1;
         if may_share(origin, config, request)
-            && let Some(connection) = Box::pin(http2::shared(pool, origin, clock)).await?
+            && let Some(connection) = Box::pin(http2::shared(pool, asked, clock))
+                .await
+                .map_err(Failure::unsent)?
         {
+            let begun = *begun.get_or_insert_with(Instant::now);
             match connection.send(request, options, clock).await {
                 Ok(response) => return Ok(response),
                 // The connection ended while the request waited for its turn: it still waits.
@@ -65,12 +69,13 @@ async fn attempt(
                     if !is_safe(&failure, request)
                         || tries > config.limits.retries.saturating_mul(times)
                     {
-                        return Err(failure.error);
+                        return Err(failure);
                     }
                     tracing::debug!(error = %failure.error, "a request is sent again");
                     if is_refused && tries > 1 {
                         let pause = Duration::from_millis(1 << tries.min(7));
-                        sleep(clock.at_most(pause, Phase::Head)?).await;
+                        let pause = clock.at_most(pause, Phase::Head);
+                        sleep(pause.map_err(Failure::unsent)?).await;
                     }
                     continue;
                 }
@@ -78,15 +83,17 @@ async fn attempt(
         }
         // What idled with one that was closed is probably closed too.
         let fresh = tries > 1;
-        let patience = clock.at_most(config.timeouts.queue, Phase::Queue)?;
-        let mut lease = pool.lease(origin, fresh, patience).await?;
+        let patience = clock.at_most(config.timeouts.queue, Phase::Queue);
+        let patience = patience.map_err(Failure::unsent)?;
+        let lease = pool.lease(asked, fresh, patience).await;
+        let mut lease = lease.map_err(Failure::unsent)?;
         let reused = lease.connection.is_some();
         let connection = match &mut lease.connection {
             Some(connection) => connection,
             None => {
                 // Boxed, as it is rare and would make every request's future larger.
-                let connected = Box::pin(open(origin, config, clock)).await?;
-                lease.connection.insert(connected)
+                let connected = Box::pin(open(origin, config, clock)).await;
+                lease.connection.insert(connected.map_err(Failure::unsent)?)
             }
         };
         match connection.send(request, options, clock).await {
@@ -95,7 +102,7 @@ async fn attempt(
                 drop(lease); // and the connection with it
                 let again = reused && is_safe(&failure, request) && tries <= config.limits.retries;
                 if !again {
-                    return Err(failure.error);
+                    return Err(failure);
                 }
                 tracing::debug!(error = %failure.error, "a request is sent again");
             }

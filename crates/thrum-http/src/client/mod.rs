@@ -25,6 +25,7 @@
 //! | `http1` | one connection that speaks HTTP/1.1 |
 //! | `http2` | one connection that speaks HTTP/2, shared |
 //! | `response` | [`Response`] |
+//! | `upstream` | [`Upstream`]: one server, for gateways |
 //! | `config` | [`ClientBuilder`], [`Limits`], [`Timeouts`] |
 //! | `error` | [`Error`]: phase, cause, URL |
 //!
@@ -50,6 +51,7 @@ mod proxy;
 pub mod redirect;
 mod request;
 mod response;
+mod upstream;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -68,6 +70,7 @@ use self::pool::Pool;
 pub use self::proxy::{Proxies, ProxyError, TunnelError};
 pub use self::request::RequestBuilder;
 pub use self::response::Response;
+pub use self::upstream::{Failed, Upstream};
 use crate::Body;
 
 /// Begins a GET by a client that all of the program shares, with every setting at its default.

@@ -36,8 +36,7 @@ impl Origin {
         };
         let authority = uri.authority().ok_or_else(|| refuse(BadRequest::Host))?;
         let has_userinfo = authority.as_str().contains('@');
-        let is_visible = |byte: &u8| matches!(byte, 0x21..=0x7e);
-        if has_userinfo || !target(uri).bytes().all(|byte| is_visible(&byte)) {
+        if has_userinfo || needs_encoding(uri) {
             make_fit(request)?;
         }
         let authority = request.uri().authority().cloned();
@@ -78,8 +77,13 @@ pub(crate) fn target(uri: &Uri) -> &str {
     uri.path_and_query().map_or("/", PathAndQuery::as_str)
 }
 
+/// Whether there is something in it that is not visible ASCII.
+pub(crate) fn needs_encoding(uri: &Uri) -> bool {
+    !target(uri).bytes().all(|byte| matches!(byte, 0x21..=0x7e))
+}
+
 #[cold]
-fn make_fit(request: &mut Request<Body>) -> Result<(), Error> {
+pub(crate) fn make_fit(request: &mut Request<Body>) -> Result<(), Error> {
     let mut parts = request.uri().clone().into_parts();
     if let Some((userinfo, host)) = request
         .uri()

@@ -32,11 +32,29 @@ pub(crate) struct Pool {
 }
 
 /// An origin and its connections.
-struct Host {
+pub(crate) struct Host {
     origin: Origin,
     state: Mutex<State>,
     /// The connection that requests share, if the server speaks HTTP/2.
     shared: Arc<Slot>,
+}
+
+/// Whom a request asks.
+#[derive(Clone, Copy)]
+pub(crate) enum Asked<'a> {
+    /// One that is to be looked up.
+    Named(&'a Origin),
+    /// One that somebody has in hand.
+    Known(&'a Arc<Host>),
+}
+
+impl<'a> Asked<'a> {
+    pub(crate) fn origin(self) -> &'a Origin {
+        match self {
+            Self::Named(origin) => origin,
+            Self::Known(host) => &host.origin,
+        }
+    }
 }
 
 #[derive(Default)]
@@ -82,11 +100,11 @@ impl Pool {
     /// many as there may be, but no longer than `patience`.
     pub(crate) async fn lease(
         self: &Arc<Self>,
-        origin: &Origin,
+        asked: Asked<'_>,
         fresh: bool,
         patience: Duration,
     ) -> Result<Lease, Error> {
-        let host = self.host(origin)?;
+        let host = self.find(asked)?;
         while let Some(Idle {
             mut connection,
             since,
@@ -142,11 +160,19 @@ impl Pool {
     }
 
     /// Where the connection is that an origin's requests share.
-    pub(crate) fn slot(&self, origin: &Origin) -> Result<Arc<Slot>, Error> {
-        Ok(self.host(origin)?.shared.clone())
+    pub(crate) fn slot(&self, asked: Asked<'_>) -> Result<Arc<Slot>, Error> {
+        Ok(self.find(asked)?.shared.clone())
     }
 
-    fn host(&self, origin: &Origin) -> Result<Arc<Host>, Error> {
+    fn find(&self, asked: Asked<'_>) -> Result<Arc<Host>, Error> {
+        match asked {
+            Asked::Named(origin) => self.host(origin),
+            Asked::Known(host) => Ok(host.clone()),
+        }
+    }
+
+    /// An origin's connections. Whoever keeps this keeps them from being forgotten.
+    pub(crate) fn host(&self, origin: &Origin) -> Result<Arc<Host>, Error> {
         let mut hosts = lock(&self.hosts);
         if let Some(host) = hosts.get(origin) {
             return Ok(host.clone());

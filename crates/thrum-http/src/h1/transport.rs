@@ -24,6 +24,8 @@ pub(crate) struct Line {
     pub(crate) served: u32,
     /// The deadline is that of a write that waits.
     stalled: bool,
+    /// The deadline is that of the server's last call.
+    called: bool,
 }
 
 /// A connection with buffers, while it works.
@@ -51,6 +53,7 @@ impl Line {
             deadline: Deadline::new(),
             served: 0,
             stalled: false,
+            called: false,
         }
     }
 
@@ -66,8 +69,15 @@ impl Line {
                 return Poll::Ready(ready.map(|()| Awaited::Readable));
             }
             // After the wait is registered, so that the end of the server wakes it.
-            if idle && self.open.is_ending() {
-                return Poll::Ready(Ok(Awaited::Ending));
+            if idle
+                && !self.called
+                && let Some(last_call) = self.open.last_call()
+            {
+                if last_call.is_zero() {
+                    return Poll::Ready(Ok(Awaited::Ending));
+                }
+                self.called = true;
+                limit = Some(limit.map_or(last_call, |limit| limit.min(last_call)));
             }
             let expired = match limit.take() {
                 Some(limit) => self.deadline.start(limit, cx),

@@ -6,6 +6,8 @@ use tower_http::compression::{CompressionLayer, Predicate};
 use tower_http::decompression::RequestDecompressionLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 
+use crate::is_compressible_type;
+
 /// Compresses responses with zstd, brotli or gzip, as the client likes best, where it is worth it: see [`Compressible`].
 ///
 /// Pages that show a secret next to what an attacker can have in them should not be compressed: the size tells (BREACH).
@@ -57,38 +59,9 @@ impl Predicate for Compressible {
 fn is_compressible(fields: &HeaderMap) -> bool {
     let field = |name: HeaderName| fields.get(name).and_then(|value| value.to_str().ok());
     let kept = field(CACHE_CONTROL).is_some_and(|value| value.contains("no-transform"));
-    let Some(content_type) = field(CONTENT_TYPE) else {
-        return false;
-    };
-    let essence = content_type.split(';').next().unwrap_or("").trim();
-    !kept && !fields.contains_key(CONTENT_ENCODING) && shrinks(&essence.to_ascii_lowercase())
-}
-
-fn shrinks(essence: &str) -> bool {
-    match essence.split_once('/') {
-        Some(("text", kind)) => kind != "event-stream",
-        Some(("application", kind)) => {
-            kind.ends_with("+json")
-                || kind.ends_with("+xml")
-                || matches!(
-                    kind,
-                    "javascript"
-                        | "json"
-                        | "manifest+json"
-                        | "rtf"
-                        | "vnd.ms-fontobject"
-                        | "wasm"
-                        | "x-javascript"
-                        | "x-ndjson"
-                        | "xml"
-                )
-        }
-        Some(("image", kind)) => {
-            matches!(kind, "bmp" | "svg+xml" | "vnd.microsoft.icon" | "x-icon")
-        }
-        Some(("font", kind)) => matches!(kind, "collection" | "otf" | "sfnt" | "ttf"),
-        _ => false,
-    }
+    !kept
+        && !fields.contains_key(CONTENT_ENCODING)
+        && field(CONTENT_TYPE).is_some_and(is_compressible_type)
 }
 
 #[cfg(test)]

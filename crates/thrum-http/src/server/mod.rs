@@ -243,6 +243,16 @@ impl Server {
     /// Ends it: accepts no more connections, closes the idle ones, lets the others finish the request that they are at, and
     /// cuts off what is left after `grace`: handlers are dropped where they wait.
     pub async fn shutdown(&self, grace: Duration) -> Drained {
+        self.retire(Duration::ZERO, grace).await
+    }
+
+    /// Ends it as [`shutdown`](Self::shutdown) does, but leaves idle connections open for `last_call`: for a request that is on
+    /// its way when the end begins, and would be lost. Its response says that the connection ends. So a server whose listener
+    /// others have too, such as its successor, leaves without any client noticing.
+    ///
+    /// `grace` begins at the same time, and should be longer.
+    pub async fn retire(&self, last_call: Duration, grace: Duration) -> Drained {
+        self.state.set_last_call(last_call);
         let state = &self.state;
         let before = state.open();
         state.shutdown.begin();

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use slab::Slab;
 use thrum_rt::shutdown::Guard;
@@ -19,6 +20,8 @@ use crate::wire::{Accepted, Socket};
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) shutdown: Shutdown,
+    /// Milliseconds that connections may rest on once the end has begun.
+    last_call: AtomicU64,
     connections: Mutex<Slab<Entry>>,
     pub(crate) refusals: Refusals,
     pub(crate) counters: Counters,
@@ -60,6 +63,12 @@ impl State {
 
     pub(crate) fn open(&self) -> usize {
         lock(&self.connections).len()
+    }
+
+    /// Set before the end begins.
+    pub(crate) fn set_last_call(&self, last_call: Duration) {
+        let milliseconds = last_call.as_millis().try_into().unwrap_or(u64::MAX);
+        self.last_call.store(milliseconds, Ordering::Release);
     }
 
     pub(crate) fn snapshot(&self) -> Vec<Entry> {
@@ -117,6 +126,13 @@ impl Open {
 
     pub(crate) fn is_ending(&self) -> bool {
         self.state.shutdown.has_begun()
+    }
+
+    /// Once the end has begun: how long a connection may rest on, for a request that is on its way.
+    pub(crate) fn last_call(&self) -> Option<Duration> {
+        let milliseconds = || self.state.last_call.load(Ordering::Acquire);
+        self.is_ending()
+            .then(|| Duration::from_millis(milliseconds()))
     }
 }
 

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use rustls::ServerConfig;
+use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use rustls::server::{NoServerSessionStorage, UnbufferedServerConnection, WebPkiClientVerifier};
+use rustls::sign::CertifiedKey;
 
 use super::certificates::{Certificates, take_asked};
 use super::session::Session;
@@ -15,7 +17,10 @@ use super::{Error, HandshakeFailure, Identity, Info, Problem, Roots, provider};
 use crate::wire::Wire;
 
 /// What a server is asked to speak, if the client says anything of it: HTTP/2 rather than HTTP/1.1.
-const PROTOCOLS: [&[u8]; 3] = [b"h2", b"http/1.1", b"http/1.0"];
+const PROTOCOLS: [&[u8]; 4] = [b"h2", b"http/1.1", b"http/1.0", CHALLENGE];
+
+/// What an authority asks for that checks who has a name (RFC 8737).
+pub(super) const CHALLENGE: &[u8] = b"acme-tls/1";
 
 /// The alert to a client that asks for a name that is not here (RFC 6066 section 3). rustls would say `access_denied`.
 const UNRECOGNIZED_NAME: [u8; 7] = [21, 3, 3, 0, 2, 2, 112];
@@ -97,6 +102,33 @@ impl Acceptor {
     pub fn replace(&self, identities: impl IntoIterator<Item = Identity>) -> Result<(), Error> {
         let identities: Vec<_> = identities.into_iter().collect();
         self.certificates.replace(&identities)
+    }
+
+    /// Answers an authority that checks whether this server is the one of a name: the challenge `tls-alpn-01` of ACME (RFC 8737).
+    /// From then on whoever asks for the protocol `acme-tls/1` under that name gets this certificate, and nobody else does. Both
+    /// are in DER form.
+    ///
+    /// # Errors
+    /// When the key cannot be used.
+    pub fn answer_challenge(
+        &self,
+        name: &str,
+        certificate: &[u8],
+        key: &[u8],
+    ) -> Result<(), Error> {
+        let key = PrivatePkcs8KeyDer::from(key.to_vec()).into();
+        let key = provider().key_provider.load_private_key(key);
+        let key = key.map_err(|error| Error::new(name, Problem::BadKey(error.to_string())))?;
+        // Not by way of an identity: its extension is one that nobody else understands, and critical.
+        let chain = vec![CertificateDer::from(certificate.to_vec())];
+        let certified = Arc::new(CertifiedKey::new(chain, key));
+        self.certificates.set_challenge(name, Some(certified));
+        Ok(())
+    }
+
+    /// Answers no longer.
+    pub fn end_challenge(&self, name: &str) {
+        self.certificates.set_challenge(name, None);
     }
 
     /// Speaks TLS with a client over its connection. Dropping the future before it is done leaves the connection useless.

@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 
+use super::acceptor::CHALLENGE;
 use super::{Error, Identity, Problem};
 
 thread_local! {
@@ -35,6 +36,8 @@ pub(super) struct Certificates {
     current: RwLock<Arc<ByName>>,
     /// A name that nobody has gets no certificate, and not the first.
     refuse_unknown: bool,
+    /// For authorities that check who has a name.
+    challenges: RwLock<HashMap<String, Arc<CertifiedKey>>>,
 }
 
 impl Certificates {
@@ -42,7 +45,24 @@ impl Certificates {
         Ok(Self {
             current: RwLock::new(ByName::new(identities)?),
             refuse_unknown,
+            challenges: RwLock::default(),
         })
+    }
+
+    pub(super) fn set_challenge(&self, name: &str, certificate: Option<Arc<CertifiedKey>>) {
+        let challenges = self.challenges.write();
+        let mut challenges = challenges.unwrap_or_else(PoisonError::into_inner);
+        let name = name.to_ascii_lowercase();
+        match certificate {
+            Some(certificate) => challenges.insert(name, certificate),
+            None => challenges.remove(&name),
+        };
+    }
+
+    fn challenge(&self, name: Option<&str>) -> Option<Arc<CertifiedKey>> {
+        let challenges = self.challenges.read();
+        let challenges = challenges.unwrap_or_else(PoisonError::into_inner);
+        challenges.get(&name?.to_ascii_lowercase()).cloned()
     }
 
     pub(super) fn replace(&self, identities: &[Identity]) -> Result<(), Error> {
@@ -59,6 +79,9 @@ impl Certificates {
 
 impl ResolvesServerCert for Certificates {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        if is_challenge(&hello) {
+            return self.challenge(hello.server_name());
+        }
         let current = self.current();
         let candidates = match hello.server_name() {
             // Clients that connect to an address name nothing.
@@ -79,6 +102,12 @@ impl ResolvesServerCert for Certificates {
         });
         fits.or(candidates.first()).cloned()
     }
+}
+
+/// Whether an authority asks, which asks for nothing else.
+fn is_challenge(hello: &ClientHello<'_>) -> bool {
+    let mut protocols = hello.alpn().into_iter().flatten();
+    protocols.next() == Some(CHALLENGE) && protocols.next().is_none()
 }
 
 /// Certificates for the same name, of several kinds of keys perhaps, in the order that they were given.

@@ -1,10 +1,12 @@
 //! A server's connection over TLS, from its handshake on.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use thrum_rt::time::timeout;
 
+use super::acceptor::CHALLENGE;
 use super::{Acceptor, HandshakeFailure};
 use crate::server::{Context, Counters, Open};
 use crate::wire::{Wire, would_block};
@@ -26,10 +28,11 @@ pub(crate) async fn serve<A: Application>(
         return;
     };
     drop(acceptor);
-    if wire.tls().and_then(|tls| tls.protocol()) == Some(b"h2") {
-        Box::pin(h2::serve(open, wire, Bytes::new(), context, application)).await;
-    } else {
-        h1::serve(open, wire, context, application).await;
+    match wire.tls().and_then(|tls| tls.protocol()) {
+        Some(b"h2") => Box::pin(h2::serve(open, wire, Bytes::new(), context, application)).await,
+        // The handshake was the answer.
+        Some(CHALLENGE) => {}
+        _ => h1::serve(open, wire, context, application).await,
     }
 }
 
@@ -42,7 +45,7 @@ async fn handshake(
     let timeouts = &context.timeouts;
     let accepted = timeout(
         timeouts.handshake,
-        acceptor.accept(wire, || open.is_ending()),
+        acceptor.accept(wire, || open.last_call() == Some(Duration::ZERO)),
     );
     let failure = match accepted.await {
         Ok(Ok(wire)) => {

@@ -1,8 +1,16 @@
 //! A configuration that has been checked against the tables of what may stand where.
 
-use super::problem::Span;
-use super::schema::Verb;
+use std::path::Path;
+
+use super::check::Checker;
+use super::environment::{self, Environment};
+use super::load::Loader;
+use super::problem::{Problem, Span};
+use super::report::Report;
+use super::schema::{Tables, Verb};
 use super::settings::Settings;
+use super::source::Sources;
+use super::syntax::Statement;
 use super::value::Value;
 
 /// A whole configuration, all files of it.
@@ -12,6 +20,8 @@ pub struct Config {
     pub global: Settings,
     /// The sites, in written order.
     pub sites: Vec<SiteConfig>,
+    /// The files that it was read from.
+    pub sources: Sources,
 }
 
 /// A site: its names, what holds for all of it, and its routes.
@@ -38,4 +48,63 @@ pub struct RouteConfig {
     pub settings: Settings,
     /// The statement.
     pub span: Span,
+}
+
+impl Config {
+    /// Reads a text as if it were a file `thrum.conf` in the current folder.
+    ///
+    /// # Errors
+    /// All that is wrong with it.
+    pub fn parse(text: &str, tables: &Tables) -> Result<Self, Report> {
+        Self::parse_with(text, tables, &environment::process)
+    }
+
+    /// Reads a file, and those that it includes. It blocks for as long as the disk does.
+    ///
+    /// # Errors
+    /// All that is wrong with it, or why it cannot be read.
+    pub fn read(path: &Path, tables: &Tables) -> Result<Self, Report> {
+        let mut loader = Loader::new(&environment::process);
+        let statements = loader.file(path);
+        Self::check(loader, &statements, tables, &environment::process)
+    }
+
+    /// What was found wrong later, with the text it is about.
+    pub fn report(&self, problems: Vec<Problem>) -> Report {
+        Report::new(self.sources.clone(), problems)
+    }
+
+    pub(super) fn parse_with(
+        text: &str,
+        tables: &Tables,
+        environment: Environment<'_>,
+    ) -> Result<Self, Report> {
+        let mut loader = Loader::new(environment);
+        let statements = loader.text(Path::new("thrum.conf"), text);
+        Self::check(loader, &statements, tables, environment)
+    }
+
+    fn check(
+        loader: Loader<'_>,
+        statements: &[Statement],
+        tables: &Tables,
+        environment: Environment<'_>,
+    ) -> Result<Self, Report> {
+        let (sources, mut problems) = (loader.sources, loader.problems);
+        let mut checker = Checker {
+            tables,
+            sources: &sources,
+            environment,
+            problems: &mut problems,
+        };
+        let (global, sites) = checker.config(statements);
+        match problems.is_empty() {
+            true => Ok(Self {
+                global,
+                sites,
+                sources,
+            }),
+            false => Err(Report::new(sources, problems.into_sorted())),
+        }
+    }
 }

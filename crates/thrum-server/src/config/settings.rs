@@ -139,6 +139,18 @@ impl Settings {
         Some(self.written(name)?.values.first()?.path())
     }
 
+    /// These settings, and of the outer ones those that may stand here too and do not: what is written further in counts.
+    pub fn over(&self, outer: &Self) -> Self {
+        let mut all = self.clone();
+        let inherited = outer.entries.iter().filter(|entry| {
+            let same = |setting: &&Setting| std::ptr::eq(*setting, entry.setting);
+            let allowed = self.tables.iter().copied().flatten().any(|one| same(&one));
+            allowed && !self.entries.iter().any(|own| same(&own.setting))
+        });
+        all.entries.extend(inherited.cloned());
+        all
+    }
+
     fn read<T>(&self, name: &str, parse: impl Fn(&str) -> Option<T>) -> T {
         let text = self.first(name).unwrap_or_default();
         parse(text).unwrap_or_else(|| unchecked(name, text))

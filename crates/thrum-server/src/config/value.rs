@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,6 +42,11 @@ impl Value {
     /// Where it stands.
     pub fn span(&self) -> Span {
         self.span
+    }
+
+    /// As a time; `None` if it is none.
+    pub fn duration(&self) -> Option<Duration> {
+        duration(&self.text)
     }
 
     /// As a path; a relative one begins at the folder of the configuration file.
@@ -138,6 +144,19 @@ impl Network {
         }
     }
 }
+
+impl FromStr for Network {
+    type Err = InvalidNetwork;
+
+    fn from_str(text: &str) -> Result<Self, InvalidNetwork> {
+        network(text).ok_or_else(|| InvalidNetwork(text.to_owned()))
+    }
+}
+
+/// What is not an address or network.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not an address or network, such as 192.0.2.7, 10.0.0.0/8, 2001:db8::/32, or all")]
+pub struct InvalidNetwork(String);
 
 fn number_and_unit(text: &str) -> Option<(u64, &str)> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();

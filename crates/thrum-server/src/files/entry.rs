@@ -1,185 +1,119 @@
-//! A file as it is served: what was found out about it once, and is kept.
+//! What a path names: a file, perhaps in several languages, each perhaps in compressed forms.
 
-use std::fs::{File, Metadata};
-use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use bytes::Bytes;
-use http::header::{ACCEPT_RANGES, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, LAST_MODIFIED};
-use thrum_http::Body;
-use thrum_parse::http::value::HttpDate;
+use http::HeaderMap;
+use http::header::RANGE;
 
-use super::conditional::Validators;
-use super::range::ByteRange;
-
-/// Files up to this size are kept in memory, and sent in the same write as their head.
-pub(super) const SMALL: u64 = 64 * 1024;
+use super::cache::{Clock, Weigh};
+use super::negotiation::{self, Coding};
+use super::representation::{Identity, Representation};
 
 pub(super) struct Entry {
-    pub(super) size: u64,
-    content: Content,
-    etag: String,
-    modified: HttpDate,
-    /// The fields of a response with the file, ready to be copied.
-    pub(super) headers: HeaderMap,
-    identity: Identity,
+    /// For those who want none of the others.
+    first: Variant,
+    /// In other languages.
+    others: Vec<Variant>,
+    /// Whether compressed files have been looked for beside it, or need not be.
+    pub(super) knows_siblings: bool,
+    checked_at: AtomicU64,
 }
 
-enum Content {
-    Memory(Bytes),
-    Descriptor(Arc<File>),
+/// A file in one language.
+pub(super) struct Variant {
+    pub(super) language: Option<String>,
+    pub(super) plain: Arc<Representation>,
+    /// Compressed files that are there, in the order of the server's preference.
+    pub(super) siblings: Vec<(Coding, Representation)>,
+    /// What it can be compressed to when it is asked for.
+    pub(super) compressible: Arc<[Coding]>,
 }
 
-/// Tells whether a file is still the one that was read.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Identity {
-    device: u64,
-    inode: u64,
-    size: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
-}
-
-impl Identity {
-    pub(super) fn of(metadata: &Metadata) -> Self {
-        Self {
-            device: metadata.dev(),
-            inode: metadata.ino(),
-            size: metadata.size(),
-            modified: (metadata.mtime(), metadata.mtime_nsec()),
-            changed: (metadata.ctime(), metadata.ctime_nsec()),
-        }
-    }
+/// What a request is answered with.
+pub(super) enum Choice<'a> {
+    File(&'a Representation),
+    /// A file that is to be compressed.
+    Compress(&'a Arc<Representation>, Coding),
 }
 
 impl Entry {
-    /// Reads what is to be kept of a regular file. `path` gives the type.
-    pub(super) fn load(file: File, metadata: &Metadata, path: &str) -> io::Result<Self> {
-        let mut size = metadata.len();
-        let content = if size <= SMALL {
-            let bytes = read_up_to(&file, size as usize)?;
-            size = bytes.len() as u64; // it may have shrunk meanwhile
-            Content::Memory(bytes)
-        } else {
-            Content::Descriptor(Arc::new(file))
-        };
-        // A time that HTTP cannot tell is held at the nearest that it can.
-        let modified = HttpDate::clamped(metadata.mtime());
-        let etag = format!(
-            "\"{:x}-{:x}{:08x}\"",
-            size,
-            metadata.mtime(),
-            metadata.mtime_nsec()
-        );
-        let mut headers = HeaderMap::with_capacity(4);
-        headers.insert(CONTENT_TYPE, content_type(path));
-        headers.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-        headers.insert(ETAG, value(&etag));
-        headers.insert(LAST_MODIFIED, value(&modified.to_string()));
-        let identity = Identity::of(metadata);
-        Ok(Self {
-            size,
-            content,
-            etag,
-            modified,
-            headers,
-            identity,
+    pub(super) fn new(first: Variant, others: Vec<Variant>, knows_siblings: bool) -> Self {
+        Self {
+            first,
+            others,
+            knows_siblings,
+            checked_at: AtomicU64::new(Clock::now()),
+        }
+    }
+
+    /// Whether it may be used as it is. If not, the caller is the one to look: others go on with it meanwhile.
+    pub(super) fn is_fresh(&self, recheck: u64) -> bool {
+        let now = Clock::now();
+        let checked_at = self.checked_at.load(Ordering::Relaxed);
+        now.saturating_sub(checked_at) <= recheck
+            || self
+                .checked_at
+                .compare_exchange(checked_at, now, Ordering::Relaxed, Ordering::Relaxed)
+                .is_err()
+    }
+
+    /// What the client wants most of what there is.
+    pub(super) fn choose(&self, headers: &HeaderMap) -> Choice<'_> {
+        if self.others.is_empty() {
+            return self.first.choose(headers);
+        }
+        let tags = self.variants().filter_map(|one| one.language.as_deref());
+        let wanted = negotiation::language(headers, tags);
+        let mut variants = self.variants();
+        let found = variants.find(|one| wanted.is_some() && one.language.as_deref() == wanted);
+        found.unwrap_or(&self.first).choose(headers)
+    }
+
+    fn variants(&self) -> impl Iterator<Item = &Variant> + Clone {
+        std::iter::once(&self.first).chain(&self.others)
+    }
+
+    /// The files that it was made of.
+    pub(super) fn identities(&self) -> impl Iterator<Item = Identity> {
+        self.representations().map(Representation::identity)
+    }
+
+    fn representations(&self) -> impl Iterator<Item = &Representation> {
+        self.variants().flat_map(|variant| {
+            let siblings = variant.siblings.iter().map(|(_, sibling)| sibling);
+            std::iter::once(&*variant.plain).chain(siblings)
         })
     }
+}
 
-    pub(super) fn validators(&self) -> Validators<'_> {
-        Validators {
-            etag: &self.etag,
-            modified: self.modified,
+impl Variant {
+    fn choose(&self, headers: &HeaderMap) -> Choice<'_> {
+        let has_codings = !self.siblings.is_empty() || !self.compressible.is_empty();
+        // A range is one of the file itself, so that parts of different forms are never put together.
+        if !has_codings || headers.contains_key(RANGE) {
+            return Choice::File(&self.plain);
         }
-    }
-
-    pub(super) fn identity(&self) -> Identity {
-        self.identity
-    }
-
-    /// Bytes of memory that it holds, besides itself.
-    pub(super) fn weight(&self) -> usize {
-        match &self.content {
-            Content::Memory(bytes) => bytes.len(),
-            Content::Descriptor(_) => 0,
-        }
-    }
-
-    pub(super) fn holds_descriptor(&self) -> bool {
-        matches!(self.content, Content::Descriptor(_))
-    }
-
-    /// A part of it as a body.
-    pub(super) fn body(&self, part: ByteRange) -> Body {
-        match &self.content {
-            Content::Memory(bytes) => bytes.slice(part.start as usize..part.end as usize).into(),
-            Content::Descriptor(file) => Body::file(file.clone(), part.start, part.len()),
-        }
-    }
-
-    pub(super) fn whole(&self) -> ByteRange {
-        ByteRange {
-            start: 0,
-            end: self.size,
+        let there = self.siblings.iter().map(|&(coding, _)| coding);
+        let offered = there.chain(self.compressible.iter().copied());
+        match negotiation::coding(headers, offered) {
+            None => Choice::File(&self.plain),
+            Some(chosen) => {
+                let sibling = self.siblings.iter().find(|&&(coding, _)| coding == chosen);
+                sibling.map_or(Choice::Compress(&self.plain, chosen), |(_, sibling)| {
+                    Choice::File(sibling)
+                })
+            }
         }
     }
 }
 
-fn read_up_to(file: &File, size: usize) -> io::Result<Bytes> {
-    let mut bytes = vec![0; size];
-    let mut read = 0;
-    while read < size {
-        match file.read_at(&mut bytes[read..], read as u64)? {
-            0 => break,
-            count => read += count,
-        }
+impl Weigh for Entry {
+    fn bytes(&self) -> usize {
+        self.representations().map(Weigh::bytes).sum()
     }
-    bytes.truncate(read);
-    Ok(bytes.into())
-}
 
-/// The type by the name's extension; text is taken to be UTF-8.
-fn content_type(path: &str) -> HeaderValue {
-    let Some(mime) = mime_guess::from_path(Path::new(path)).first_raw() else {
-        return HeaderValue::from_static("application/octet-stream");
-    };
-    let is_text = mime.starts_with("text/")
-        || matches!(
-            mime,
-            "application/javascript" | "application/json" | "application/xml" | "image/svg+xml"
-        );
-    if is_text {
-        value(&format!("{mime}; charset=utf-8"))
-    } else {
-        HeaderValue::from_static(mime)
-    }
-}
-
-/// A value made of visible ASCII.
-fn value(text: &str) -> HeaderValue {
-    HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(""))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn types_by_extension() {
-        for (path, expected) in [
-            ("a/index.html", "text/html; charset=utf-8"),
-            ("x.CSS", "text/css; charset=utf-8"),
-            ("x.svg", "image/svg+xml; charset=utf-8"),
-            ("x.json", "application/json; charset=utf-8"),
-            ("x.png", "image/png"),
-            ("x.wasm", "application/wasm"),
-            ("README", "application/octet-stream"),
-            ("x.unheard-of", "application/octet-stream"),
-        ] {
-            assert_eq!(content_type(path), expected, "{path}");
-        }
+    fn descriptors(&self) -> usize {
+        self.representations().map(Weigh::descriptors).sum()
     }
 }

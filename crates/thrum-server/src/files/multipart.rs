@@ -11,15 +11,15 @@ use http::header::CONTENT_TYPE;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use thrum_http::{Body, BodyError};
 
-use super::entry::Entry;
 use super::range::ByteRange;
+use super::representation::Representation;
 
 /// The body of a response with several ranges, and its type.
-pub(super) fn multipart(entry: &Entry, parts: &[ByteRange]) -> (HeaderValue, Body) {
+pub(super) fn multipart(file: &Representation, parts: &[ByteRange]) -> (HeaderValue, Body) {
     // It need only not occur in the file by chance; nobody gains anything by guessing it.
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let boundary = format!("thrum-{:016x}", COUNT.fetch_add(1, Ordering::Relaxed));
-    let content_type = entry
+    let content_type = file
         .headers
         .get(CONTENT_TYPE)
         .map_or("", |value| value.to_str().unwrap_or(""));
@@ -29,10 +29,10 @@ pub(super) fn multipart(entry: &Entry, parts: &[ByteRange]) -> (HeaderValue, Bod
         let last = end - 1;
         let head = format!(
             "\r\n--{boundary}\r\ncontent-type: {content_type}\r\ncontent-range: bytes {start}-{last}/{}\r\n\r\n",
-            entry.size
+            file.size
         );
         bodies.push_back(Body::from(head));
-        bodies.push_back(entry.body(*part));
+        bodies.push_back(file.body(*part));
     }
     bodies.push_back(Body::from(format!("\r\n--{boundary}--\r\n")));
     let value = format!("multipart/byteranges; boundary={boundary}");

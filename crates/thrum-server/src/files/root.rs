@@ -11,7 +11,7 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 use rustix::io::Errno;
 
 use super::FilesError;
-use super::cache::{Clock, FRESH_MS};
+use super::cache::Clock;
 
 /// How a file is opened: never waiting for a writer, should it be a pipe.
 const READ: OFlags = OFlags::RDONLY
@@ -24,7 +24,7 @@ const LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 
 const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::CLOEXEC).union(OFlags::DIRECTORY);
 
-/// A folder. Its path is resolved anew once a second, so that a deploy that swaps a symbolic link is seen.
+/// A folder. Its path is resolved anew now and then, so that a deploy that swaps a symbolic link is seen.
 pub(crate) struct Root {
     path: PathBuf,
     current: Mutex<Current>,
@@ -62,18 +62,19 @@ impl Root {
         &self.path
     }
 
-    /// Opens what is beneath the root. Symbolic links are followed as long as they stay there.
-    pub(crate) fn open_beneath(&self, relative: &str) -> io::Result<File> {
-        self.open_as(relative, READ)
+    /// Opens what is beneath the root, which is believed for `recheck` milliseconds. Symbolic links are followed as long as
+    /// they stay there.
+    pub(crate) fn open_beneath(&self, relative: &str, recheck: u64) -> io::Result<File> {
+        self.open_as(relative, READ, recheck)
     }
 
     /// Looks at what is beneath the root, which need not be readable.
-    pub(crate) fn look_beneath(&self, relative: &str) -> io::Result<Metadata> {
-        self.open_as(relative, LOOK)?.metadata()
+    pub(crate) fn look_beneath(&self, relative: &str, recheck: u64) -> io::Result<Metadata> {
+        self.open_as(relative, LOOK, recheck)?.metadata()
     }
 
-    fn open_as(&self, relative: &str, flags: OFlags) -> io::Result<File> {
-        let directory = self.directory();
+    fn open_as(&self, relative: &str, flags: OFlags, recheck: u64) -> io::Result<File> {
+        let directory = self.directory(recheck);
         let relative = if relative.is_empty() { "." } else { relative };
         if !self.walks.load(Ordering::Relaxed) {
             let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
@@ -94,10 +95,10 @@ impl Root {
         walk(&*directory, relative, flags)
     }
 
-    fn directory(&self) -> Arc<OwnedFd> {
+    fn directory(&self, recheck: u64) -> Arc<OwnedFd> {
         let now = Clock::now();
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        if now.saturating_sub(current.resolved_at) > FRESH_MS {
+        if now.saturating_sub(current.resolved_at) > recheck {
             // While it is away, in the middle of a deploy, the old one is better than none.
             if let Ok(directory) = open_directory(&self.path) {
                 current.directory = Arc::new(directory);
@@ -164,7 +165,7 @@ mod tests {
             root.walks.store(walks, Ordering::Relaxed);
             let read = |path: &str| {
                 let mut text = String::new();
-                root.open_beneath(path)?
+                root.open_beneath(path, 900)?
                     .read_to_string(&mut text)
                     .map(|_| text)
             };

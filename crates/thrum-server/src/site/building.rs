@@ -43,7 +43,7 @@ pub struct Building<'a> {
 }
 
 /// What is to be done when a configuration comes to life.
-pub(crate) type Start = Box<dyn FnOnce(&TaskSet<()>) + Send>;
+pub(crate) type Start = Box<dyn FnOnce(&mut TaskSet<()>) + Send>;
 
 impl Building<'_> {
     /// Notes a problem.
@@ -52,7 +52,7 @@ impl Building<'_> {
     }
 
     /// Has something done when the configuration comes to life. Tasks spawned in the set end with the configuration.
-    pub fn when_live(&mut self, start: impl FnOnce(&TaskSet<()>) + Send + 'static) {
+    pub fn when_live(&mut self, start: impl FnOnce(&mut TaskSet<()>) + Send + 'static) {
         self.starts.push(Box::new(start));
     }
 }

@@ -3,10 +3,13 @@
 use std::fmt;
 use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
-use http::{Request, Response};
+use http::{Request, Response, StatusCode};
 use thrum_http::Body;
+
+use super::reply;
+use super::sites::{HOPS, Site};
 
 /// Answers the requests of a route: the route's verb, or something around it that lets requests through, answers in its
 /// stead, or changes its responses.
@@ -28,10 +31,12 @@ pub enum Answer {
     Now(Response<Body>),
     /// It comes.
     Later(Pin<Box<dyn Future<Output = Response<Body>> + Send>>),
+    /// The request, with another path: the site's routes after this one are to answer it.
+    Onward(Request<Body>),
 }
 
 /// What is known of a request besides itself.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Visit {
     /// The route that was found.
     pub route: Arc<Route>,
@@ -43,6 +48,12 @@ pub struct Visit {
     pub captures: Vec<(Arc<str>, String)>,
     /// Who has been authenticated by a guard.
     pub user: Option<Arc<str>>,
+    /// Who answers requests that a handler makes of this one.
+    pub(super) site: Weak<Site>,
+    /// The place of the route after this one.
+    pub(super) next: usize,
+    /// How often the request was passed on.
+    pub(super) hops: u8,
 }
 
 /// A route, as its handlers see it.
@@ -55,6 +66,74 @@ pub struct Route {
     /// The part of the path that all its requests begin with: `/api/` of `/api/` and `/api/{id}`. A handler that replaces
     /// the route's path by a folder or another path cuts so much off.
     pub mount: String,
+}
+
+impl Visit {
+    /// A visit of a client, before it is known to which route.
+    pub fn new(client: Option<IpAddr>, secure: bool) -> Self {
+        Self {
+            route: Arc::default(),
+            client,
+            secure,
+            captures: Vec::new(),
+            user: None,
+            site: Weak::new(),
+            next: 0,
+            hops: 0,
+        }
+    }
+
+    /// What a name of the route's path stands for; nothing when the path has no such name.
+    pub fn capture(&self, name: &str) -> &str {
+        let mut captures = self.captures.iter();
+        let found = captures.find(|(known, _)| **known == *name);
+        found.map_or("", |(_, value)| value)
+    }
+
+    /// Answers another request in this one's stead, from the first route of the site on: what a script asks for by a local
+    /// redirect. A request that goes on and on is ended with status 500.
+    pub fn redispatch(self, request: Request<Body>) -> Answer {
+        self.dispatch(0, request)
+    }
+
+    /// The response to a request that this visit's route has answered: where it has passed it on, that of the site's routes
+    /// after it. For a handler around others that has to wait before it asks them.
+    ///
+    /// # Cancellation
+    /// Dropping it drops the answer.
+    pub async fn settle(self, answer: Answer) -> Response<Body> {
+        match answer {
+            Answer::Onward(request) => {
+                let next = self.next;
+                self.dispatch(next, request).response().await
+            }
+            answer => answer.response().await,
+        }
+    }
+
+    fn dispatch(mut self, from: usize, request: Request<Body>) -> Answer {
+        self.hops += 1;
+        match self.site.upgrade() {
+            Some(site) if self.hops <= HOPS => site.answer_from(from, request, self),
+            _ => {
+                let path = request.uri().path();
+                tracing::warn!(path, "a request was redirected in circles within its site");
+                reply::status(StatusCode::INTERNAL_SERVER_ERROR).into()
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Visit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Visit")
+            .field("route", &self.route)
+            .field("client", &self.client)
+            .field("secure", &self.secure)
+            .field("captures", &self.captures)
+            .field("user", &self.user)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Answer {
@@ -75,14 +154,16 @@ impl Answer {
                 change(&mut response);
                 response
             }),
+            Self::Onward(request) => Self::Onward(request),
         }
     }
 
-    /// Waits for the response.
+    /// Waits for the response. A request that is to be answered by other routes has none here: 404.
     pub async fn response(self) -> Response<Body> {
         match self {
             Self::Now(response) => response,
             Self::Later(response) => response.await,
+            Self::Onward(_) => reply::status(StatusCode::NOT_FOUND),
         }
     }
 }
@@ -98,6 +179,7 @@ impl fmt::Debug for Answer {
         match self {
             Self::Now(response) => f.debug_tuple("Now").field(&response.status()).finish(),
             Self::Later(_) => f.write_str("Later"),
+            Self::Onward(request) => f.debug_tuple("Onward").field(request.uri()).finish(),
         }
     }
 }

@@ -59,6 +59,17 @@ pub(crate) struct Failure {
     pub(crate) is_replayable: bool,
 }
 
+impl Failure {
+    /// One for want of a connection.
+    pub(crate) fn unsent(error: Error) -> Self {
+        Self {
+            error,
+            lost: None,
+            is_replayable: true,
+        }
+    }
+}
+
 /// How far a request had come when the connection was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lost {

@@ -110,14 +110,14 @@ fn append_target(
     uri: &Uri,
     absolute: bool,
 ) -> Result<(), BadRequest> {
-    let authority = uri.authority().ok_or(BadRequest::Host)?.as_str();
+    let authority = || uri.authority().ok_or(BadRequest::Host);
     if *method == Method::CONNECT {
-        output.extend_from_slice(authority.as_bytes());
+        output.extend_from_slice(authority()?.as_str().as_bytes());
     } else {
         if absolute {
             output.extend_from_slice(uri.scheme_str().ok_or(BadRequest::Scheme)?.as_bytes());
             output.extend_from_slice(b"://");
-            output.extend_from_slice(authority.as_bytes());
+            output.extend_from_slice(authority()?.as_str().as_bytes());
         }
         let target = target(uri);
         if target.starts_with('?') {

@@ -6,8 +6,7 @@ use thrum_rt::sync::Mutex;
 use thrum_rt::time::timeout;
 
 use super::super::exchange::{Clock, open_any};
-use super::super::origin::Origin;
-use super::super::pool::Pool;
+use super::super::pool::{Asked, Pool};
 use super::super::{Error, Phase, http1};
 use super::Connection;
 
@@ -29,11 +28,12 @@ enum Known {
 /// Dropping the future has another request make it.
 pub(crate) async fn shared(
     pool: &Arc<Pool>,
-    origin: &Origin,
+    asked: Asked<'_>,
     clock: Clock,
 ) -> Result<Option<Connection>, Error> {
     let config = pool.config();
-    let slot = pool.slot(origin)?;
+    let origin = asked.origin();
+    let slot = pool.slot(asked)?;
     let patience = clock.at_most(config.timeouts.queue, Phase::Queue)?;
     let mut known = match slot.0.try_lock() {
         Some(known) => known,
@@ -47,7 +47,7 @@ pub(crate) async fn shared(
         Known::Http2(connection) if connection.is_usable() => return Ok(Some(connection.clone())),
         _ => {}
     }
-    let mut lease = pool.lease(origin, true, patience).await?;
+    let mut lease = pool.lease(asked, true, patience).await?;
     let (wire, is_http2) = open_any(origin, config, clock).await?;
     if is_http2 {
         let patience = clock.at_most(config.timeouts.handshake, Phase::Handshake)?;
