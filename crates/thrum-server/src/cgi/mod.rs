@@ -30,7 +30,9 @@ use thrum_http::{Body, ConnectionInfo};
 pub use self::config::{KIND, VERB};
 use self::process::Process;
 use self::script::{Found, Target};
-use crate::gateway::{Asked, Failure, Limits, Places, collect, is_told, respond, settle, to_folder};
+use crate::gateway::{
+    Asked, Failure, Limits, Places, collect, is_told, respond, settle, to_folder,
+};
 use crate::site::{Answer, Handler, Visit, reply};
 
 /// Runs CGI programs: those of a folder, or one for all that is below a route's path.
@@ -172,9 +174,7 @@ impl Handler for Cgi {
             Ok(Found::Script(script)) => {
                 let connection = thrum_http::connection().unwrap_or_default();
                 let shared = self.shared.clone();
-                Answer::later(
-                    async move { shared.run(request, visit, &connection, &script).await },
-                )
+                Answer::later(async move { shared.run(request, visit, &connection, &script).await })
             }
             Ok(Found::Folder) => to_folder(request.uri()).into(),
             Err(status) => reply::status(status).into(),

@@ -171,7 +171,9 @@ const SETTINGS: &[Setting] = &[
 
 fn build(route: &RouteConfig, building: &mut Building<'_>) -> Option<Arc<dyn Handler>> {
     let (value, settings) = (route.values.first()?, &route.settings);
-    let address = building.problems.check(value.span(), value.text().parse())?;
+    let address = building
+        .problems
+        .check(value.span(), value.text().parse())?;
     let keep = settings.duration_or_off("keep-alive");
     // Routes to the same application share its connections, over a reload too.
     let name = format!("{address} {keep:?}");
@@ -183,7 +185,9 @@ fn build(route: &RouteConfig, building: &mut Building<'_>) -> Option<Arc<dyn Han
         let path = root.values().first()?;
         fastcgi = match settings.is_on("remote") {
             true => fastcgi.remote_root(path.path()),
-            false => building.problems.check(path.span(), fastcgi.root(path.path()))?,
+            false => building
+                .problems
+                .check(path.span(), fastcgi.root(path.path()))?,
         };
     } else if let Some(of_scripts) = ["index", "split", "fallback", "remote"]
         .iter()

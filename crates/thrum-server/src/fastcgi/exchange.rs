@@ -159,7 +159,10 @@ impl Exchange {
             self.pool.put(connection);
         }
         let problem = match end {
-            record::End { protocol: 0, code: 0 } => return None,
+            record::End {
+                protocol: 0,
+                code: 0,
+            } => return None,
             record::End { protocol: 0, code } => format!("it ended with exit code {code}"),
             record::End { protocol: 2, .. } => "the application is overloaded".to_owned(),
             record::End { protocol, .. } => {

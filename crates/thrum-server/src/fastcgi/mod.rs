@@ -34,7 +34,9 @@ use self::exchange::Exchange;
 pub use self::pool::Pool;
 use self::script::{Found, Scripts};
 use crate::files::{Files, FilesError};
-use crate::gateway::{Asked, Failure, Limits, Places, Script, collect, is_told, respond, settle, to_folder};
+use crate::gateway::{
+    Asked, Failure, Limits, Places, Script, collect, is_told, respond, settle, to_folder,
+};
 use crate::site::{Answer, Handler, Visit, reply};
 
 /// Has requests answered by a FastCGI application.
@@ -176,14 +178,15 @@ impl FastCgi {
 
 impl Handler for FastCgi {
     fn handle(&self, request: Request<Body>, visit: Visit) -> Answer {
-        let found = self.shared.scripts.find(request.uri().path(), &visit.route.mount);
+        let found = self
+            .shared
+            .scripts
+            .find(request.uri().path(), &visit.route.mount);
         match found {
             Ok(Found::Script(script)) => {
                 let connection = thrum_http::connection().unwrap_or_default();
                 let shared = self.shared.clone();
-                Answer::later(async move {
-                    shared.run(request, visit, &connection, &script).await
-                })
+                Answer::later(async move { shared.run(request, visit, &connection, &script).await })
             }
             Ok(Found::File(files)) => files.answer_beneath(&request, &visit.route.mount),
             Ok(Found::Folder) => to_folder(request.uri()).into(),

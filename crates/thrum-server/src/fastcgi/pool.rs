@@ -100,7 +100,9 @@ impl Pool {
         loop {
             sleep(keep / 2).await;
             let mut resting = self.lock();
-            resting.connections.retain(|(_, since)| since.elapsed() < keep);
+            resting
+                .connections
+                .retain(|(_, since)| since.elapsed() < keep);
             if resting.connections.is_empty() {
                 resting.is_swept = false;
                 return;

@@ -1,6 +1,7 @@
 //! The records that FastCGI is made of.
 
-use thrum_parse::{In, Parsed, Parser, any_byte, be, byte, skip, take};
+use thrum_parse::word::be;
+use thrum_parse::{In, Parsed, Parser, any_byte, byte, skip, take};
 
 use crate::gateway::Asked;
 
@@ -53,7 +54,14 @@ pub(super) struct End {
 
 /// The next record.
 pub(super) fn record<'a>(i: &mut In<'a>) -> Parsed<Record<'a>> {
-    let head = (byte(1), any_byte(), be::<u16>(), be::<u16>(), any_byte(), any_byte());
+    let head = (
+        byte(1),
+        any_byte(),
+        be::<u16>(),
+        be::<u16>(),
+        any_byte(),
+        any_byte(),
+    );
     let (_, kind, request, length, padding, _) = head.context("a record's head").parse(i)?;
     let content = take(length.into()).parse(i)?;
     skip(padding.into()).parse(i)?;
@@ -67,7 +75,9 @@ pub(super) fn record<'a>(i: &mut In<'a>) -> Parsed<Record<'a>> {
 }
 
 fn end(i: &mut In<'_>) -> Parsed<End> {
-    let (code, protocol) = (be::<u32>(), any_byte()).context("the end of a request").parse(i)?;
+    let (code, protocol) = (be::<u32>(), any_byte())
+        .context("the end of a request")
+        .parse(i)?;
     Ok(End { code, protocol })
 }
 
@@ -78,7 +88,9 @@ pub(super) fn put(output: &mut Vec<u8>, kind: Type, content: &[u8]) {
     loop {
         let length = (piece.len() as u16).to_be_bytes(); // at most that, as it was cut so
         let request = REQUEST.to_be_bytes();
-        let head = [1, kind as u8, request[0], request[1], length[0], length[1], 0, 0];
+        let head = [
+            1, kind as u8, request[0], request[1], length[0], length[1], 0, 0,
+        ];
         output.extend_from_slice(&head);
         output.extend_from_slice(piece);
         match pieces.next() {
@@ -102,7 +114,11 @@ pub(super) fn begin(asked: &Asked<'_>) -> Option<Vec<u8>> {
     }
     let mut output = Vec::with_capacity(variables.len() + 64);
     let role = RESPONDER.to_be_bytes();
-    put(&mut output, Type::Begin, &[role[0], role[1], KEEP_CONNECTION, 0, 0, 0, 0, 0]);
+    put(
+        &mut output,
+        Type::Begin,
+        &[role[0], role[1], KEEP_CONNECTION, 0, 0, 0, 0, 0],
+    );
     put(&mut output, Type::Params, &variables);
     put(&mut output, Type::Params, b"");
     Some(output)
@@ -134,7 +150,13 @@ mod tests {
         assert_eq!(record(&mut i), Ok(Record::Stdout(&[7; 65_535])));
         assert_eq!(record(&mut i), Ok(Record::Stdout(&[7; 4465])));
         assert_eq!(record(&mut i), Ok(Record::Stderr(b"oh")));
-        assert_eq!(record(&mut i), Ok(Record::End(End { code: 256, protocol: 2 })));
+        assert_eq!(
+            record(&mut i),
+            Ok(Record::End(End {
+                code: 256,
+                protocol: 2
+            }))
+        );
         assert_eq!(record(&mut i), Ok(Record::Other));
         assert!(matches!(record(&mut i), Err(Stop::Need(_))));
     }
@@ -144,9 +166,18 @@ mod tests {
         let padded = [1, 6, 0, 1, 0, 2, 3, 0, b'h', b'i', 0, 0, 0];
         assert_eq!(record(&mut In::partial(&padded)), Ok(Record::Stdout(b"hi")));
         for end in 0..padded.len() {
-            assert!(record(&mut In::partial(&padded[..end])).unwrap_err().is_need(), "{end}");
+            assert!(
+                record(&mut In::partial(&padded[..end]))
+                    .unwrap_err()
+                    .is_need(),
+                "{end}"
+            );
         }
-        assert!(!record(&mut In::partial(b"HTTP/1.1 400")).unwrap_err().is_need());
+        assert!(
+            !record(&mut In::partial(b"HTTP/1.1 400"))
+                .unwrap_err()
+                .is_need()
+        );
         let short_end = [1, 3, 0, 1, 0, 1, 0, 0, 0];
         assert!(!record(&mut In::partial(&short_end)).unwrap_err().is_need());
     }

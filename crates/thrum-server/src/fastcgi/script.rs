@@ -157,7 +157,9 @@ impl Scripts {
     }
 
     fn is_script(&self, name: &str) -> bool {
-        self.endings.iter().any(|ending| name.ends_with(ending.as_str()))
+        self.endings
+            .iter()
+            .any(|ending| name.ends_with(ending.as_str()))
     }
 }
 
@@ -183,23 +185,25 @@ impl<'a> Walk<'a> {
     fn steps(&self) -> impl Iterator<Item = Result<(String, usize), StatusCode>> + use<'a> {
         let (mut relative, mut end) = (String::new(), self.start);
         let mut is_first = true;
-        let segments = self.path[self.start..].split('/').filter_map(move |segment| {
-            if !std::mem::take(&mut is_first) {
-                end += 1; // the slash before it
-            }
-            end += segment.len();
-            if segment.is_empty() {
-                return None;
-            }
-            let Ok(segment) = decode(segment) else {
-                return Some(Err(StatusCode::BAD_REQUEST));
-            };
-            if segment.starts_with('.') && !(relative.is_empty() && segment == ".well-known") {
-                return Some(Err(StatusCode::NOT_FOUND));
-            }
-            relative = join(&relative, &segment);
-            Some(Ok((relative.clone(), end)))
-        });
+        let segments = self.path[self.start..]
+            .split('/')
+            .filter_map(move |segment| {
+                if !std::mem::take(&mut is_first) {
+                    end += 1; // the slash before it
+                }
+                end += segment.len();
+                if segment.is_empty() {
+                    return None;
+                }
+                let Ok(segment) = decode(segment) else {
+                    return Some(Err(StatusCode::BAD_REQUEST));
+                };
+                if segment.starts_with('.') && !(relative.is_empty() && segment == ".well-known") {
+                    return Some(Err(StatusCode::NOT_FOUND));
+                }
+                relative = join(&relative, &segment);
+                Some(Ok((relative.clone(), end)))
+            });
         segments
     }
 
@@ -267,7 +271,11 @@ mod tests {
     fn shown(found: Result<Found, StatusCode>) -> String {
         match found {
             Ok(Found::Script(script)) => {
-                let file = script.file.file_name().unwrap_or_default().to_string_lossy();
+                let file = script
+                    .file
+                    .file_name()
+                    .unwrap_or_default()
+                    .to_string_lossy();
                 format!("{} {file} {}", script.name, script.path_info)
             }
             Ok(Found::File(_)) => "file".to_owned(),
@@ -281,7 +289,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         create_dir_all(folder.path().join("admin/empty")).unwrap();
         create_dir_all(folder.path().join("plain")).unwrap();
-        for name in ["index.php", "page.php", "admin/index.php", "a.css", "plain/index.html", ".env"] {
+        for name in [
+            "index.php",
+            "page.php",
+            "admin/index.php",
+            "a.css",
+            "plain/index.html",
+            ".env",
+        ] {
             write(folder.path().join(name), "").unwrap();
         }
         let mut scripts = Scripts::default();
@@ -306,13 +321,27 @@ mod tests {
             assert_eq!(find(&scripts, path), expected, "{path}");
         }
         scripts.fallback = Some("/index.php".to_owned());
-        for path in ["/missing", "/missing.php", "/2026/11/post/", "/admin/empty/"] {
+        for path in [
+            "/missing",
+            "/missing.php",
+            "/2026/11/post/",
+            "/admin/empty/",
+        ] {
             assert_eq!(find(&scripts, path), "/index.php index.php ", "{path}");
         }
         assert_eq!(find(&scripts, "/a.css"), "file");
-        assert_eq!(shown(scripts.find("/blog/page.php/x", "/blog/")), "/blog/page.php page.php /x");
-        assert_eq!(shown(scripts.find("/blog/missing", "/blog/")), "/blog/index.php index.php ");
-        assert_eq!(shown(scripts.find("/page.php", "/page.php")), "/page.php page.php ");
+        assert_eq!(
+            shown(scripts.find("/blog/page.php/x", "/blog/")),
+            "/blog/page.php page.php /x"
+        );
+        assert_eq!(
+            shown(scripts.find("/blog/missing", "/blog/")),
+            "/blog/index.php index.php "
+        );
+        assert_eq!(
+            shown(scripts.find("/page.php", "/page.php")),
+            "/page.php page.php "
+        );
     }
 
     #[test]

@@ -29,7 +29,13 @@ pub(crate) async fn settle(
     *other.uri_mut() = uri;
     *other.version_mut() = request.version;
     *other.headers_mut() = request.headers;
-    for of_the_body in [CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, TRANSFER_ENCODING] {
+    for of_the_body in [
+        CONTENT_ENCODING,
+        CONTENT_LENGTH,
+        CONTENT_TYPE,
+        EXPECT,
+        TRANSFER_ENCODING,
+    ] {
         other.headers_mut().remove(of_the_body);
     }
     visit.redispatch(other).response().await
@@ -39,7 +45,9 @@ pub(crate) async fn settle(
 pub(crate) fn to_folder(uri: &Uri) -> Response<Body> {
     // One slash at the start, so that it names no other host.
     let path = uri.path().trim_start_matches('/');
-    let query = uri.query().map_or(String::new(), |query| format!("?{query}"));
+    let query = uri
+        .query()
+        .map_or(String::new(), |query| format!("?{query}"));
     let mut response = reply::status(StatusCode::MOVED_PERMANENTLY);
     if let Ok(location) = HeaderValue::try_from(format!("/{path}/{query}")) {
         response.headers_mut().insert(LOCATION, location);
