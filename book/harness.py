@@ -176,14 +176,22 @@ def milliseconds(text: str) -> float:
 
 
 def load(
-    target: Server, path: str, connections: int, seconds: float, script: str | None = None, may_starve: bool = False
+    target: Server,
+    path: str,
+    connections: int,
+    seconds: float,
+    script: str | None = None,
+    may_starve: bool = False,
+    arguments: list[str] | None = None,
 ) -> Load:
-    """Loads a server from the second core. One that answers nothing is an error, unless it may starve."""
+    """Loads a server from the second core, with a script and its arguments. One that answers nothing is an error, unless it
+    may starve."""
     command = [*LOADER, "wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency"]
     if script:
         command += ["-s", BOOK / "peers" / script]
+    command += [target.url(path), *(["--", *arguments] if arguments else [])]
     before = target.cpu_seconds()
-    output = subprocess.run([*command, target.url(path)], capture_output=True, text=True, check=True, env=CLIENT_TLS).stdout
+    output = subprocess.run(command, capture_output=True, text=True, check=True, env=CLIENT_TLS).stdout
     after = target.cpu_seconds()
     requests = int(re.search(r"(\d+) requests in", output)[1])
     if requests == 0 and may_starve:

@@ -76,17 +76,23 @@ def nginx(
     http2: bool = False,
     certificate: Certificate | None = None,
     connections: int = 20_000,
+    open_files: int | None = None,
 ) -> list:
-    """nginx with one worker, one server, and connections kept for good. Its tickets need no cache of sessions."""
+    """nginx with one worker, one server, and connections kept for good. Its tickets need no cache of sessions.
+
+    With `open_files` it keeps so many files open, and believes in them for a minute."""
     configuration = folder / f"nginx-{port}.conf"
     access_log = f"{log} combined" if log else "off"
     listen = f"127.0.0.1:{port}" + " ssl" * (certificate is not None) + " http2" * http2
     tls = f"ssl_certificate {certificate.chain}; ssl_certificate_key {certificate.key};" if certificate else ""
+    limit = f"worker_rlimit_nofile {open_files + connections};" if open_files else ""
+    kept = f"open_file_cache max={open_files} inactive=600s; open_file_cache_valid 60s;" if open_files else ""
     configuration.write_text(
-        f"""worker_processes 1; daemon off; pid {folder}/nginx-{port}.pid; error_log /dev/null;
+        f"""worker_processes 1; daemon off; pid {folder}/nginx-{port}.pid; error_log /dev/null; {limit}
 events {{ worker_connections {connections}; }}
 http {{
     types {{ text/html html; }}
+    {kept}
     sendfile on; tcp_nopush on; keepalive_requests 1000000000; keepalive_timeout 600;
     ssl_protocols TLSv1.3; ssl_session_tickets on;
     server {{ listen {listen}; {tls} access_log {access_log}; root {folder}/site; {location} }}

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::builder::styling::{AnsiColor, Styles};
@@ -10,6 +10,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
 
 use crate::listen::Listen;
+use crate::passwd::PasswdArgs;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -38,6 +39,19 @@ Ctrl-C stops taking connections and finishes open requests, for 10 seconds at mo
 Exit status: 0 after Ctrl-C or SIGTERM, 1 if it cannot serve, 2 for a wrong command line, 130 after a second Ctrl-C.
 Diagnostics go to standard error; THRUM_LOG=info (or debug, trace) shows more of them.";
 
+const RUN_EXAMPLES: &str = "\
+Examples:
+  thrum run                            the sites of thrum.conf
+  thrum run site.conf --check          say what is wrong with a configuration, and serve nothing
+  thrum reload                         read the configuration again; the old one is kept if the new one is wrong
+  thrum upgrade                        have this program take the running one's place, without a refused connection
+  thrum retire                         finish open connections and go
+
+Signals: HUP reloads, USR2 upgrades, QUIT retires, INT and TERM stop; a second INT or TERM does not wait. USR1 says what
+all tasks wait for.
+Exit status: 0 after a stop, 1 if it cannot serve, 2 for a wrong command line, 130 after a second Ctrl-C.
+Diagnostics go to standard error; THRUM_LOG=info (or debug, trace) shows more of them.";
+
 /// The web server that lets nobody wait for a slow neighbour.
 #[derive(Debug, Parser)]
 #[command(name = "thrum", version, styles = STYLES, after_help = EXAMPLES)]
@@ -52,6 +66,101 @@ struct Cli {
 pub(crate) enum Command {
     /// Serve a folder over HTTP
     Serve(ServeArgs),
+    /// Make a user's line for a file of users, or put it there
+    ///
+    /// The password is asked for at the terminal, or is the first line of standard input. The line has its hash (Argon2id).
+    Passwd(PasswdArgs),
+    /// Serve the sites of a configuration
+    Run(RunArgs),
+    /// Have a running server read its configuration again
+    Reload(TellArgs),
+    /// Have a new program take the place of a running server, without a refused connection
+    Upgrade(TellArgs),
+    /// Have a running server finish what it has and go
+    Retire(TellArgs),
+    /// Stop a running server
+    Stop(TellArgs),
+}
+
+/// What `thrum run` was asked.
+#[derive(Debug, Args)]
+#[command(after_help = RUN_EXAMPLES)]
+pub(crate) struct RunArgs {
+    /// The configuration [default: thrum.conf, or /etc/thrum/thrum.conf]
+    #[arg(value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    /// Only say whether the configuration is right
+    #[arg(long)]
+    pub(crate) check: bool,
+
+    /// Keep all the rights that the user has
+    #[arg(long)]
+    pub(crate) no_sandbox: bool,
+
+    /// How many requests are computed at the same time [default: as configured, or one for each CPU]
+    #[arg(
+        short,
+        long,
+        value_name = "N",
+        env = "THRUM_WORKERS",
+        hide_env_values = true
+    )]
+    pub(crate) workers: Option<NonZero<u16>>,
+
+    /// Print nothing but problems
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+
+    /// Take the sockets of the process at this control socket, and its place
+    #[arg(long, value_name = "SOCKET", hide = true)]
+    pub(crate) take_over: Option<PathBuf>,
+}
+
+impl RunArgs {
+    /// The configuration's file.
+    pub(crate) fn config(&self) -> PathBuf {
+        config_or_usual(self.config.as_deref())
+    }
+
+    /// What a successor is told too.
+    pub(crate) fn handed_on(&self) -> Vec<String> {
+        let mut args = Vec::new();
+        if let Some(workers) = self.workers {
+            args.extend(["--workers".to_owned(), workers.to_string()]);
+        }
+        let switches = [(self.no_sandbox, "--no-sandbox"), (self.quiet, "--quiet")];
+        let on = switches.into_iter().filter(|(on, _)| *on);
+        args.extend(on.map(|(_, name)| name.to_owned()));
+        args
+    }
+}
+
+/// Whom a command is for.
+#[derive(Debug, Args)]
+pub(crate) struct TellArgs {
+    /// The configuration that the server runs [default: thrum.conf, or /etc/thrum/thrum.conf]
+    #[arg(value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// The server's PID file, if it is not to be looked up in the configuration
+    #[arg(long, value_name = "FILE", conflicts_with = "config")]
+    pub(crate) pid_file: Option<PathBuf>,
+
+    /// The server's process number; it gets a signal, and no answer is waited for
+    #[arg(long, value_name = "PID", conflicts_with_all = ["config", "pid_file"])]
+    pub(crate) pid: Option<i32>,
+}
+
+/// The file that was named, else the one that is here, else the system's.
+pub(crate) fn config_or_usual(config: Option<&Path>) -> PathBuf {
+    let here = Path::new("thrum.conf");
+    let system = Path::new("/etc/thrum/thrum.conf");
+    match config {
+        Some(config) => config.to_owned(),
+        None if !here.exists() && system.exists() => system.to_owned(),
+        None => here.to_owned(),
+    }
 }
 
 /// What `thrum serve` was asked.
@@ -162,9 +271,9 @@ mod tests {
             .into_iter()
             .chain(line.split_whitespace());
         Cli::try_parse_from(words)
-            .map(|cli| {
-                let Command::Serve(args) = cli.command;
-                args
+            .map(|cli| match cli.command {
+                Command::Serve(args) => args,
+                other => panic!("not serve: {other:?}"),
             })
             .map_err(|error| error.kind())
     }

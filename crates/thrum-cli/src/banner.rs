@@ -5,6 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use thrum_http::Stats;
+use thrum_server::process::{Listeners, Listening};
+use thrum_server::site::Endpoint;
 
 use crate::args::LogTo;
 use crate::terminal::{self, FAINT, LINK, STRONG};
@@ -15,6 +17,17 @@ pub(crate) struct Start<'a> {
     pub(crate) urls: &'a [String],
     pub(crate) workers: usize,
     pub(crate) log: &'a LogTo,
+}
+
+/// Which sites are served, and how.
+pub(crate) struct RunStart<'a> {
+    pub(crate) config: &'a Path,
+    pub(crate) sites: usize,
+    pub(crate) listeners: &'a Listeners,
+    pub(crate) is_secure: &'a dyn Fn(&Endpoint) -> bool,
+    pub(crate) workers: usize,
+    /// How the process is confined.
+    pub(crate) sandbox: &'a str,
 }
 
 /// What was done.
@@ -29,6 +42,11 @@ pub(crate) struct Summary {
 
 /// Says what is served and where.
 pub(crate) fn print_start(start: &Start<'_>) {
+    terminal::print(format_args!("{start}"));
+}
+
+/// Says which sites are served and where.
+pub(crate) fn print_run(start: &RunStart<'_>) {
     terminal::print(format_args!("{start}"));
 }
 
@@ -65,6 +83,37 @@ impl fmt::Display for Start<'_> {
             LogTo::File(path) => format!("access log to {}", path.display()),
         };
         write!(f, "\n{FAINT}{workers}, {log}. Ctrl-C to stop.{FAINT:#}")
+    }
+}
+
+impl fmt::Display for RunStart<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let version = env!("CARGO_PKG_VERSION");
+        let sites = counted(self.sites as u64, "site", "sites");
+        let config = shown(self.config);
+        writeln!(
+            f,
+            "{STRONG}thrum {version}{STRONG:#} serves {sites} of {STRONG}{config}{STRONG:#}\n"
+        )?;
+        for (endpoint, sockets) in self.listeners.iter() {
+            let scheme = match (self.is_secure)(endpoint) {
+                true => "https",
+                false => "http",
+            };
+            let mut addresses = sockets.iter().filter_map(Listening::address).peekable();
+            if addresses.peek().is_none() {
+                writeln!(f, "  {endpoint}")?;
+            }
+            for address in addresses {
+                writeln!(f, "  {LINK}{scheme}://{address}/{LINK:#}")?;
+            }
+        }
+        let workers = counted(self.workers as u64, "worker", "workers");
+        let (sandbox, pid) = (self.sandbox, std::process::id());
+        write!(
+            f,
+            "\n{FAINT}{workers}, sandbox: {sandbox}, process {pid}. Ctrl-C to stop.{FAINT:#}"
+        )
     }
 }
 

@@ -3,6 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use thrum_server::guard::passwords::InvalidUser;
+use thrum_server::config::Report;
+
 use crate::listen::Listen;
 
 /// Why `thrum` cannot do what it was asked. [`Failure::advice`] says what can be done.
@@ -34,6 +37,16 @@ pub(crate) enum Failure {
     Runtime(io::Error),
     #[error("serving ended: {0}")]
     Serve(String),
+    #[error(transparent)]
+    User(InvalidUser),
+    #[error("there is no password: {}", reason(.0))]
+    Password(io::Error),
+    #[error("the file of users {} cannot be written: {}", .0.display(), reason(.1))]
+    Users(PathBuf, io::Error),
+    #[error("{}\n{}", wrong(.0), .0)]
+    Config(Box<Report>),
+    #[error("{0}")]
+    Process(String),
 }
 
 impl Failure {
@@ -96,6 +109,14 @@ impl Failure {
             )),
             _ => None,
         }
+    }
+}
+
+/// How many mistakes there are.
+fn wrong(report: &Report) -> String {
+    match report.problems().len() {
+        1 => "the configuration has a mistake".to_owned(),
+        count => format!("the configuration has {count} mistakes"),
     }
 }
 

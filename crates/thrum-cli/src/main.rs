@@ -4,6 +4,10 @@
 //! |---|---|
 //! | `args` | the command line and its help |
 //! | `serve` | `thrum serve`: from the arguments to the exit code |
+//! | `passwd` | `thrum passwd`: a user's line for a file of users |
+//! | `run` | `thrum run`: the sites of a configuration |
+//! | `command` | `thrum reload`, `upgrade`, `retire`, `stop` |
+//! | `ending` | how both end: asked to, finishing, at once |
 //! | `listen` | what `--listen` takes, and how an address is bound |
 //! | `banner` | what is printed at the start and at the end |
 //! | `error` | what can go wrong, and what to do about it |
@@ -14,19 +18,33 @@
 mod args;
 mod banner;
 mod browser;
+mod command;
+mod ending;
 mod error;
 mod listen;
+mod passwd;
+mod run;
 mod serve;
 mod terminal;
 
 use std::process::ExitCode;
 
 use args::Command;
+use command::Tell;
 
 fn main() -> ExitCode {
-    let Command::Serve(args) = args::parse();
+    let command = args::parse();
     terminal::start_diagnostics();
-    serve::run(args).unwrap_or_else(|error| {
+    let done = match command {
+        Command::Serve(args) => serve::run(args),
+        Command::Passwd(args) => passwd::run(args),
+        Command::Run(args) => run::run(args),
+        Command::Reload(args) => command::tell(Tell::Reload, &args),
+        Command::Upgrade(args) => command::tell(Tell::Upgrade, &args),
+        Command::Retire(args) => command::tell(Tell::Retire, &args),
+        Command::Stop(args) => command::tell(Tell::Stop, &args),
+    };
+    done.unwrap_or_else(|error| {
         terminal::print_error(&error);
         ExitCode::FAILURE
     })

@@ -8,7 +8,7 @@ use std::future::poll_fn;
 use std::io::{self, IsTerminal};
 use std::num::NonZero;
 use std::path::Path;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::task::Poll;
@@ -16,24 +16,19 @@ use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 use thrum_http::Server;
-use thrum_rt::{JoinHandle, Runtime, signal, time};
+use thrum_rt::{JoinHandle, Runtime};
 use thrum_server::access_log::AccessLog;
 use thrum_server::files::{Files, FilesError};
 
 use crate::args::{LogTo, ServeArgs};
 use crate::banner::{self, Start, Summary};
 use crate::browser;
+use crate::ending::{self, First, allow_many_connections, asked_to_stop, race};
 use crate::error::Failure;
 use crate::listen;
 
 /// How long open requests may take to finish after the first Ctrl-C.
 const GRACE: Duration = Duration::from_secs(10);
-
-/// How long that may take before it is worth saying.
-const SAY_AFTER: Duration = Duration::from_millis(300);
-
-/// A shell's status for a program that was ended by SIGINT.
-const INTERRUPTED: i32 = 130;
 
 /// Serves until it is told to stop. Returns when all open requests have finished or ran out of time.
 pub(crate) fn run(args: ServeArgs) -> Result<ExitCode, Failure> {
@@ -110,7 +105,12 @@ impl Serving {
             First::Left(asked) => asked.map_err(Failure::Runtime),
             First::Right(failure) => Err(failure),
         };
-        let cut = self.drain(&server).await;
+        let cut = ending::drain(server.shutdown(GRACE), GRACE, !self.args.quiet, || {
+            if let Some(log) = &self.log {
+                log.close();
+            }
+        });
+        let cut = cut.await;
 
         let dropped = self.log.as_ref().map_or(0, |log| {
             log.close();
@@ -125,33 +125,6 @@ impl Serving {
             });
         }
         ended
-    }
-
-    /// Finishes open requests. Says so if it takes a while, and ends the process if it is asked to stop again.
-    /// Returns how many connections were cut.
-    async fn drain(&self, server: &Server) -> usize {
-        let draining = async {
-            let mut draining = pin!(server.shutdown(GRACE));
-            match race(draining.as_mut(), time::sleep(SAY_AFTER)).await {
-                First::Left(drained) => drained,
-                First::Right(()) => {
-                    if !self.args.quiet {
-                        banner::print_draining(GRACE);
-                    }
-                    draining.await
-                }
-            }
-        };
-        match race(asked_to_stop(), draining).await {
-            First::Right(drained) => drained.cut,
-            First::Left(_) => {
-                if let Some(log) = &self.log {
-                    log.close();
-                }
-                // Not by returning: that would wait for threads that are stuck in a poll.
-                std::process::exit(INTERRUPTED)
-            }
-        }
     }
 }
 
@@ -202,29 +175,6 @@ fn open_log(log_to: &LogTo) -> Result<Option<Arc<AccessLog>>, Failure> {
     }
 }
 
-/// A connection takes a file descriptor, and systems allow a thousand unless asked for more.
-fn allow_many_connections() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    let all = Rlimit {
-        current: limit.maximum,
-        ..limit
-    };
-    if let Err(error) = setrlimit(Resource::Nofile, all) {
-        tracing::info!(
-            "the limit of open files stays at {:?}: {error}",
-            limit.current
-        );
-    }
-}
-
-/// Waits for Ctrl-C or SIGTERM.
-async fn asked_to_stop() -> io::Result<()> {
-    match race(signal::ctrl_c(), signal::terminate()).await {
-        First::Left(asked) | First::Right(asked) => asked,
-    }
-}
-
 /// Waits until one listener gives up, which none does by itself.
 async fn first_failure(accepting: &mut [JoinHandle<io::Result<()>>]) -> Failure {
     poll_fn(|cx| {
@@ -238,24 +188,6 @@ async fn first_failure(accepting: &mut [JoinHandle<io::Result<()>>]) -> Failure 
             }
         }
         Poll::Pending
-    })
-    .await
-}
-
-/// What came first of two.
-enum First<A, B> {
-    Left(A),
-    Right(B),
-}
-
-/// Waits for whichever is done first, asking the left one first; drops the other.
-async fn race<A, B>(left: impl Future<Output = A>, right: impl Future<Output = B>) -> First<A, B> {
-    let (mut left, mut right) = (pin!(left), pin!(right));
-    poll_fn(|cx| {
-        if let Poll::Ready(output) = left.as_mut().poll(cx) {
-            return Poll::Ready(First::Left(output));
-        }
-        right.as_mut().poll(cx).map(First::Right)
     })
     .await
 }

@@ -105,6 +105,7 @@ impl Body {
     }
 
     /// Whether all of it is there: it is empty, bytes, or part of a file. So it can be had more than once.
+    /// Whether it is there: nothing, bytes or part of a file, and not what a client sends or somebody makes as it goes.
     pub fn is_in_memory(&self) -> bool {
         matches!(self.kind, Kind::Empty | Kind::Bytes(_) | Kind::File(_))
     }

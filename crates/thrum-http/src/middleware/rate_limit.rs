@@ -11,12 +11,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use http::request::Parts;
-use http::{HeaderName, HeaderValue, StatusCode};
+use http::{HeaderName, HeaderValue, Response, StatusCode};
 use thrum_rt::time::Instant;
 use tower_layer::Layer;
 
 use super::gate::{Gate, Gated, Refusal};
 use super::refused::{Refused, answer, retry_after};
+use crate::Body;
 
 /// Clients that are remembered, if nothing else is said.
 const CLIENTS: usize = 64 * 1024;
@@ -44,14 +45,15 @@ const CLIENTS: usize = 64 * 1024;
 pub struct RateLimit {
     rate: Rate,
     key: Arc<Key>,
+    secret: RandomState,
     policy: HeaderValue,
     table: Arc<Table>,
     begin: Arc<OnceLock<Instant>>,
     refused: Refused,
 }
 
-/// A hash of what a client is.
-type Key = dyn Fn(&Parts) -> Option<u64> + Send + Sync;
+/// A hash of what a client is, with a secret.
+type Key = dyn Fn(&Parts, &RandomState) -> Option<u64> + Send + Sync;
 
 impl RateLimit {
     /// So many requests in `period`, for each client's address. 65,536 clients are remembered, in 1.1 MiB.
@@ -65,6 +67,7 @@ impl RateLimit {
         Self {
             rate: Rate::new(requests, period),
             key: keyed(|_| address()),
+            secret: RandomState::new(),
             policy: HeaderValue::try_from(policy).unwrap_or(HeaderValue::from_static("")),
             table: Arc::new(Table::new(CLIENTS)),
             begin: Arc::default(),
@@ -84,12 +87,31 @@ impl RateLimit {
         self
     }
 
+    /// How many requests may come at once after a client has been quiet. Default: as many as in `period`.
+    ///
+    /// # Panics
+    /// If it is zero.
+    #[must_use]
+    pub fn burst(mut self, requests: u32) -> Self {
+        assert!(requests > 0, "a burst of zero");
+        self.rate.burst = self.rate.each.saturating_mul(requests.into());
+        self
+    }
+
     /// How many clients are remembered, rounded up to a power of two, 17 bytes each. Beyond them those are forgotten that
     /// have used the least of their limit. Default: 65,536.
     #[must_use]
     pub fn clients(mut self, clients: usize) -> Self {
         self.table = Arc::new(Table::new(clients));
         self
+    }
+
+    /// Counts a request of a client, whatever that is; the response to it if it comes too fast. For those who are no layer.
+    ///
+    /// # Errors
+    /// The response, with status 429.
+    pub fn admit(&self, client: &impl Hash) -> Result<(), Box<Response<Body>>> {
+        self.count(self.secret.hash_one(client))
     }
 
     /// Requests refused so far.
@@ -110,11 +132,8 @@ impl RateLimit {
     }
 }
 
-impl Gate for RateLimit {
-    fn admit(&self, head: &mut Parts) -> Result<(), Refusal> {
-        let Some(key) = (self.key)(head) else {
-            return Ok(());
-        };
+impl RateLimit {
+    fn count(&self, key: u64) -> Result<(), Refusal> {
         let Err(wait) = self.table.admit(key, self.now(), self.rate) else {
             return Ok(());
         };
@@ -130,6 +149,13 @@ impl Gate for RateLimit {
             fields.insert(HeaderName::from_static("ratelimit"), left);
         }
         Err(Box::new(response))
+    }
+}
+
+impl Gate for RateLimit {
+    fn admit(&self, head: &mut Parts) -> Result<(), Refusal> {
+        let key = (self.key)(head, &self.secret);
+        key.map_or(Ok(()), |key| self.count(key))
     }
 }
 
@@ -151,8 +177,7 @@ impl fmt::Debug for RateLimit {
 }
 
 fn keyed<K: Hash>(of: impl Fn(&Parts) -> Option<K> + Send + Sync + 'static) -> Arc<Key> {
-    let secret = RandomState::new();
-    Arc::new(move |head| of(head).map(|key| secret.hash_one(key)))
+    Arc::new(move |head, secret| of(head).map(|key| secret.hash_one(key)))
 }
 
 /// The client's address, or its network's.
@@ -268,6 +293,18 @@ mod tests {
         // In any ten seconds at most a hundred, and ten more for having been quiet.
         let asked = (0..10_000).map(|n| admit(60 * SECOND + n * SECOND / 1000));
         assert_eq!(asked.filter(Result::is_ok).count(), 109);
+    }
+
+    #[test]
+    fn a_burst_is_not_the_rate() {
+        let limit = RateLimit::new(1, Duration::from_secs(3600)).burst(3);
+        for _ in 0..3 {
+            limit.admit(&"alice").unwrap();
+        }
+        let refused = limit.admit(&"alice").unwrap_err();
+        assert_eq!(refused.status(), 429);
+        limit.admit(&"bob").unwrap();
+        assert_eq!(limit.refused(), 1);
     }
 
     #[test]

@@ -80,6 +80,19 @@ pub enum InheritedSocket {
 /// # Panics
 /// Outside a runtime, if there are any.
 pub fn inherited() -> io::Result<Vec<Inherited>> {
+    let inherited = inherited_descriptors()?.into_iter();
+    let inherited = inherited.map(|(name, descriptor)| {
+        let socket = InheritedSocket::of(descriptor)?;
+        Ok(Inherited { name, socket })
+    });
+    inherited.collect()
+}
+
+/// As [`inherited`], for a program that has no runtime yet: the names and the descriptors themselves.
+///
+/// # Errors
+/// `InvalidData` if the environment contradicts itself or names descriptors that are not open; then none is touched.
+pub fn inherited_descriptors() -> io::Result<Vec<(String, OwnedFd)>> {
     static TAKEN: AtomicBool = AtomicBool::new(false);
     let variable = |name: &str| std::env::var(name).ok();
     let names = names(
@@ -102,12 +115,10 @@ pub fn inherited() -> io::Result<Vec<Inherited>> {
         // has taken it here before.
         .map(|descriptor| unsafe { OwnedFd::from_raw_fd(descriptor) })
         .collect();
-    let inherited = names.into_iter().zip(owned).map(|(name, descriptor)| {
-        fcntl_setfd(&descriptor, FdFlags::CLOEXEC)?;
-        let socket = InheritedSocket::of(descriptor)?;
-        Ok(Inherited { name, socket })
-    });
-    inherited.collect()
+    for descriptor in &owned {
+        fcntl_setfd(descriptor, FdFlags::CLOEXEC)?;
+    }
+    Ok(names.into_iter().zip(owned).collect())
 }
 
 /// A name for each descriptor; none if there are none for this process.

@@ -38,7 +38,7 @@ use std::os::fd::AsFd;
 pub use std::net::{Shutdown, SocketAddr};
 
 pub use self::accept::accept_errors;
-pub use self::inherited::{Inherited, InheritedSocket, inherited};
+pub use self::inherited::{Inherited, InheritedSocket, inherited, inherited_descriptors};
 pub use self::keepalive::Keepalive;
 pub use self::message_socket::MessageSocket;
 pub use self::peer_cred::PeerCred;

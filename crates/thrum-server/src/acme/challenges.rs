@@ -165,7 +165,8 @@ mod tests {
 
     #[test]
     fn without_tls_there_is_no_tls_challenge() {
-        let answered = Challenges::new(None).answer(Kind::TlsAlpn01, "a.test", "t", "t.k".into());
+        let challenges = Challenges::new(None);
+        let answered = challenges.answer(Kind::TlsAlpn01, "a.test", "t", "t.k".into());
         assert!(matches!(answered, Err(AcmeError::NoChallenge(name)) if name == "a.test"));
     }
 

@@ -22,7 +22,6 @@ const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 pub struct Keeper {
     authority: Authority,
     store: Store,
-    challenges: Challenges,
     wanted: Vec<Wanted>,
 }
 
@@ -46,18 +45,14 @@ impl Keeper {
     pub fn new(
         authority: Authority,
         wanted: impl IntoIterator<Item = Vec<String>>,
-        challenges: Challenges,
     ) -> Result<Self, AcmeError> {
         let store = Store::of(&authority);
         let wanted = wanted.into_iter().map(|names| Wanted::of(names, &store));
-        let keeper = Self {
+        Ok(Self {
             wanted: wanted.collect::<Result<_, _>>()?,
             store,
             authority,
-            challenges,
-        };
-        keeper.note_pending();
-        Ok(keeper)
+        })
     }
 
     /// The certificates as they are now.
@@ -69,7 +64,8 @@ impl Keeper {
     ///
     /// # Cancellation
     /// Dropping the future leaves what is in the folder, and a begun order to be forgotten by the authority.
-    pub async fn run(mut self, changed: impl Fn(Vec<Identity>)) {
+    pub async fn run(mut self, challenges: Challenges, changed: impl Fn(Vec<Identity>)) {
+        self.note_pending(&challenges);
         loop {
             let Some(next) = self.wanted.iter_mut().min_by_key(|wanted| wanted.due) else {
                 return std::future::pending().await;
@@ -85,11 +81,11 @@ impl Keeper {
                 authority = self.authority.directory,
                 "ordering a certificate"
             );
-            let got = got(&self.authority, &self.store, &self.challenges, next).await;
+            let got = got(&self.authority, &self.store, &challenges, next).await;
             match got {
                 Ok(()) => {
                     tracing::info!(names, "the certificate is there");
-                    self.note_pending();
+                    self.note_pending(&challenges);
                     changed(self.identities().collect());
                 }
                 Err(error) => {
@@ -103,10 +99,10 @@ impl Keeper {
         }
     }
 
-    fn note_pending(&self) {
+    fn note_pending(&self, challenges: &Challenges) {
         let pending = self.wanted.iter().filter(|wanted| wanted.placeholder);
         let names = pending.flat_map(|wanted| wanted.names.iter().cloned());
-        self.challenges.set_pending(names);
+        challenges.set_pending(names);
     }
 }
 

@@ -11,6 +11,7 @@
 
 mod account;
 mod challenges;
+mod front;
 mod keeper;
 mod protocol;
 mod store;
@@ -20,9 +21,12 @@ use std::path::PathBuf;
 use thrum_http::{Client, client};
 
 pub use challenges::{Challenges, Kind as ChallengeKind};
+pub use front::{Front, FrontFuture};
 pub use keeper::Keeper;
 
 use crate::config::{Arity, Kind, Setting, Settings};
+
+const LETS_ENCRYPT: &str = "https://acme-v02.api.letsencrypt.org/directory";
 
 /// Who is asked for certificates, and how.
 #[derive(Clone)]
@@ -105,7 +109,7 @@ pub const SETTINGS: &[Setting] = &[Setting {
 
 const ACME: &[Setting] = &[
     Setting {
-        default: "https://acme-v02.api.letsencrypt.org/directory",
+        default: LETS_ENCRYPT,
         ..Setting::new(
             "directory",
             &[Kind::Url],
@@ -139,6 +143,17 @@ const ACME: &[Setting] = &[
 ];
 
 impl Authority {
+    /// Let's Encrypt, with everything kept in a folder.
+    pub fn usual(folder: PathBuf) -> Self {
+        Self {
+            directory: LETS_ENCRYPT.to_owned(),
+            contact: None,
+            folder,
+            challenges: vec![ChallengeKind::Http01, ChallengeKind::TlsAlpn01],
+            client: Client::new(),
+        }
+    }
+
     /// The authority of an `acme` block, with everything kept in a folder.
     ///
     /// # Errors

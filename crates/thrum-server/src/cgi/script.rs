@@ -10,8 +10,11 @@ use http::StatusCode;
 use super::CgiError;
 use crate::files::path::decode;
 use crate::files::root::Root;
-use crate::files::{FilesError, status};
+use crate::files::{FilesError, lookup::status};
 use crate::gateway::{Script, decode_path};
+
+/// How long it is believed where the folder is, in milliseconds.
+const RECHECK_MS: u64 = 1000;
 
 /// Where programs come from.
 #[derive(Clone)]
@@ -103,7 +106,7 @@ impl Target {
                 }
                 relative.push_str(&segment);
                 let metadata = root
-                    .look_beneath(&relative)
+                    .look_beneath(&relative, RECHECK_MS)
                     .map_err(|error| status(&error))?;
                 if !metadata.is_dir() {
                     let script = Script {
@@ -125,7 +128,7 @@ impl Target {
             } else {
                 format!("{relative}/{name}")
             };
-            match root.look_beneath(&relative) {
+            match root.look_beneath(&relative, RECHECK_MS) {
                 Ok(metadata) if !metadata.is_dir() => {
                     let script = Script {
                         name: decode_path(path).map_err(malformed)? + name,

@@ -93,7 +93,7 @@ pub(super) fn duration(text: &str) -> Option<Duration> {
 }
 
 /// `10/s`, `300/m`, `1000/h`.
-pub(super) fn rate(text: &str) -> Option<Rate> {
+pub(crate) fn rate(text: &str) -> Option<Rate> {
     let (count, unit) = text.split_once('/')?;
     let per = match unit {
         "s" => 1,

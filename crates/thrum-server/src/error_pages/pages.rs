@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -15,10 +15,10 @@ use crate::files::negotiation;
 /// How long the pages are believed.
 const RECHECK: Duration = Duration::from_secs(1);
 
-/// Pages that are read. More are left out, with a word in the log.
+/// Pages that are read. Others are left out, with a line in the log.
 const MAX_PAGES: usize = 1000;
 
-/// Bytes of a page that is read. A larger one is left out, with a word in the log.
+/// Bytes of a page that is read. A larger one is left out, with a line in the log.
 const MAX_SIZE: u64 = 256 * 1024;
 
 pub(super) struct Pages {
@@ -42,8 +42,17 @@ pub(super) struct Page {
 
 impl Pages {
     pub(super) fn open(folder: &Path) -> io::Result<Self> {
+        let (pages, left_out) = read(folder)?;
+        if left_out > 0 {
+            let folder = folder.display();
+            tracing::warn!(
+                %folder,
+                left_out,
+                "error pages are left out: no more than {MAX_PAGES} files of {MAX_SIZE} bytes are read"
+            );
+        }
         let current = Current {
-            pages: Arc::new(read(folder)?),
+            pages: Arc::new(pages),
             read_at: Instant::now(),
         };
         Ok(Self {
@@ -82,7 +91,7 @@ impl Pages {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         if current.read_at.elapsed() >= RECHECK {
             match read(&self.folder) {
-                Ok(pages) => current.pages = Arc::new(pages),
+                Ok((pages, _)) => current.pages = Arc::new(pages),
                 // The old ones are better than none.
                 Err(error) => {
                     tracing::warn!(%error, folder = %self.folder.display(), "error pages cannot be read");
@@ -94,37 +103,45 @@ impl Pages {
     }
 }
 
-fn read(folder: &Path) -> io::Result<All> {
+/// The pages of a folder, and how many are left out.
+fn read(folder: &Path) -> io::Result<(All, usize)> {
     let mut all = All::new();
-    let mut count = 0;
+    let (mut count, mut left_out) = (0, 0);
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name();
         let Some((status, language)) = name.to_str().and_then(parse) else {
             continue;
         };
-        let path = entry.path();
-        let metadata = fs::metadata(&path)?;
-        if !metadata.is_file() {
-            continue;
-        }
         count += 1;
-        if count > MAX_PAGES || metadata.len() > MAX_SIZE {
-            let page = path.display();
-            tracing::warn!(%page, "an error page is left out: {MAX_PAGES} of {MAX_SIZE} bytes are read");
-            continue;
+        let bytes = Some(entry.path()).filter(|_| count <= MAX_PAGES);
+        match bytes.map(|path| content(&path)) {
+            Some(Ok(Some(bytes))) => {
+                let page = Page {
+                    language: language.map(str::to_owned),
+                    bytes,
+                };
+                all.entry(status.to_owned()).or_default().push(page.into());
+            }
+            _ => left_out += 1,
         }
-        let page = Page {
-            language: language.map(str::to_owned),
-            bytes: fs::read(&path)?.into(),
-        };
-        all.entry(status.to_owned()).or_default().push(page.into());
     }
     // In an order that does not depend on the file system.
     for pages in all.values_mut() {
         pages.sort_by(|one, other| one.language.cmp(&other.language));
     }
-    Ok(all)
+    Ok((all, left_out))
+}
+
+/// `None`: it is no regular file, or too large.
+fn content(path: &Path) -> io::Result<Option<Bytes>> {
+    if !fs::metadata(path)?.is_file() {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    let mut file = fs::File::open(path)?.take(MAX_SIZE + 1);
+    file.read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= MAX_SIZE).then(|| bytes.into()))
 }
 
 /// `404` and the language of `404.html.ja`. `None`: it is no error page.

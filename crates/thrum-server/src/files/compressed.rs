@@ -33,7 +33,7 @@ type Running = OnceCell<Arc<Outcome>>;
 
 /// What compressing a file came to.
 pub(super) enum Outcome {
-    Smaller(Representation),
+    Smaller(Box<Representation>),
     /// It does not become smaller, or cannot be read.
     NotWorthIt,
 }
@@ -102,7 +102,7 @@ impl Compressed {
         let coding = job.key.1;
         let make = async {
             let outcome = match compress(file, coding, &self.settings).await {
-                Some(bytes) => Outcome::Smaller(file.compressed(coding, bytes)),
+                Some(bytes) => Outcome::Smaller(file.compressed(coding, bytes).into()),
                 None => Outcome::NotWorthIt,
             };
             let outcome = Arc::new(outcome);

@@ -58,7 +58,7 @@ pub const SETTINGS: &[Setting] = &[
             &[Kind::Text("TEMPLATE")],
             "What is looked for, in order, in the place of the path alone. `{path}` stands for that; what ends in a slash is \
              a directory, everything else a file.",
-            "try {path} {path}.html {path}/index.html",
+            "try /{path} /{path}.html /{path}/index.html",
         )
     },
     Setting::new(
@@ -115,12 +115,12 @@ pub const SETTINGS: &[Setting] = &[
         arity: Arity::Any,
         repeats: true,
         ..Setting::new(
-            "cache",
+            "cache-control",
             &[Kind::Text("TIME"), Kind::Text("PATTERN")],
             "How long clients may keep files without asking again: a time, `immutable` (for good), `no-cache` (they ask every \
              time) or `no-store`. For all files, or those of the patterns: `*.css` is a name, `/assets/` a folder in the \
              folder that is served, `/a/b*.js` a path. The first line that fits counts.",
-            "cache immutable /assets/ *.woff2",
+            "cache-control immutable /assets/ *.woff2",
         )
     },
     Setting {
@@ -288,7 +288,7 @@ fn configured(mut files: Files, settings: &Settings, problems: &mut Problems) ->
             .ok_or("`{path}` is all that may stand in braces")
     });
     let rules: Vec<_> = settings
-        .all("cache")
+        .all("cache-control")
         .filter_map(|entry| rule(entry, problems))
         .collect();
     let types: Vec<_> = settings

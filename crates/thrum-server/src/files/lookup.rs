@@ -416,7 +416,7 @@ fn is_compressible(content_type: &HeaderValue) -> bool {
     content_type.to_str().is_ok_and(is_compressible_type)
 }
 
-pub(super) fn status(error: &io::Error) -> StatusCode {
+pub(crate) fn status(error: &io::Error) -> StatusCode {
     use rustix::io::Errno;
     match Errno::from_io_error(error) {
         Some(Errno::ACCESS | Errno::PERM) => StatusCode::FORBIDDEN,

@@ -15,7 +15,7 @@ mod config;
 mod entry;
 mod freshness;
 mod listing;
-mod lookup;
+pub(crate) mod lookup;
 mod multipart;
 pub(crate) mod negotiation;
 mod options;
@@ -25,8 +25,6 @@ mod representation;
 pub(crate) mod root;
 mod service;
 mod types;
-pub(crate) mod path;
-pub(crate) mod root;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -195,7 +193,8 @@ impl Files {
     }
 
     /// Sets what is tried, in order, before a request is answered with the fallback or 404. `{path}` stands for the path that
-    /// is asked for. What ends in a slash is a directory, what does not is a file. Default: `{path}`, `{path}/`.
+    /// is asked for; a slash before it makes no difference. What ends in a slash is a directory, what does not is a file.
+    /// Default: `{path}`, `{path}/`.
     ///
     /// # Panics
     /// When there are braces other than `{path}`.
@@ -386,160 +385,6 @@ fn send_outcome(headers: &HeaderMap, file: &Representation, outcome: &Outcome) -
     match outcome {
         Outcome::Smaller(smaller) => answer::file(headers, smaller),
         Outcome::NotWorthIt => answer::file(headers, file),
-/// What a path names.
-enum Found {
-    File(Arc<Cached>),
-    /// A directory, asked for without its slash: the path to go to.
-    Moved(String),
-    /// A directory's page.
-    Listing(String),
-}
-
-/// A file, or as much of it as the request wants.
-fn answer(request: &HeaderMap, entry: &Entry) -> Response<Body> {
-    let outcome = if is_plain(request) {
-        Outcome::ProceedWhole
-    } else {
-        judge(request, entry.validators())
-    };
-    let selection = match (outcome, request.get(RANGE)) {
-        (Outcome::NotModified, _) => return bare(StatusCode::NOT_MODIFIED, entry),
-        (Outcome::Failed, _) => return message(StatusCode::PRECONDITION_FAILED),
-        (Outcome::Proceed, Some(range)) => select(range.as_bytes(), entry.size),
-        _ => Selection::Whole,
-    };
-    match selection {
-        Selection::Whole => with_headers(StatusCode::OK, entry, entry.body(entry.whole())),
-        Selection::Parts(parts) => match parts[..] {
-            [part] => {
-                let mut response =
-                    with_headers(StatusCode::PARTIAL_CONTENT, entry, entry.body(part));
-                let range = format!("bytes {}-{}/{}", part.start, part.end - 1, entry.size);
-                insert(&mut response, CONTENT_RANGE, range);
-                response
-            }
-            _ => {
-                let (content_type, body) = multipart::multipart(entry, &parts);
-                let mut response = with_headers(StatusCode::PARTIAL_CONTENT, entry, body);
-                response.headers_mut().insert(CONTENT_TYPE, content_type);
-                response
-            }
-        },
-        Selection::Unsatisfiable => {
-            let mut response = message(StatusCode::RANGE_NOT_SATISFIABLE);
-            insert(
-                &mut response,
-                CONTENT_RANGE,
-                format!("bytes */{}", entry.size),
-            );
-            response
-        }
-    }
-}
-
-/// Whether a request has no condition and no range, as nearly all.
-fn is_plain(request: &HeaderMap) -> bool {
-    const SPECIAL: [HeaderName; 6] = [
-        RANGE,
-        IF_NONE_MATCH,
-        IF_MODIFIED_SINCE,
-        IF_MATCH,
-        IF_UNMODIFIED_SINCE,
-        IF_RANGE,
-    ];
-    !request.keys().any(|name| SPECIAL.contains(name))
-}
-
-fn with_headers(status: StatusCode, entry: &Entry, body: Body) -> Response<Body> {
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
-    *response.headers_mut() = entry.headers.clone();
-    response
-}
-
-/// A response without a body: the validators go along, the type does not (RFC 9110 section 15.4.5).
-fn bare(status: StatusCode, entry: &Entry) -> Response<Body> {
-    let mut response = with_headers(status, entry, Body::empty());
-    response.headers_mut().remove(CONTENT_TYPE);
-    response
-}
-
-fn moved(path: &str, query: Option<&str>) -> Response<Body> {
-    let mut response = message(StatusCode::MOVED_PERMANENTLY);
-    let location = match query {
-        Some(query) => format!("{path}?{query}"),
-        None => path.to_owned(),
-    };
-    insert(&mut response, LOCATION, location);
-    response
-}
-
-fn listed(page: String) -> Response<Body> {
-    let mut response = Response::new(page.into());
-    let fields = [
-        (CONTENT_TYPE, "text/html; charset=utf-8"),
-        (CACHE_CONTROL, "no-cache"),
-        (CONTENT_SECURITY_POLICY, listing::CONTENT_SECURITY_POLICY),
-        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    ];
-    for (name, value) in fields {
-        response
-            .headers_mut()
-            .insert(name, HeaderValue::from_static(value));
-    }
-    response
-}
-
-/// A short text that says what is the matter.
-fn message(status: StatusCode) -> Response<Body> {
-    let mut response = Response::new(format!("{status}\n").into());
-    *response.status_mut() = status;
-    response.headers_mut().insert(
-        CONTENT_TYPE,
-        HeaderValue::from_static("text/plain; charset=utf-8"),
-    );
-    response
-}
-
-fn insert(response: &mut Response<Body>, name: HeaderName, value: String) {
-    // What is put in here is made of visible ASCII.
-    if let Ok(value) = HeaderValue::try_from(value) {
-        response.headers_mut().insert(name, value);
-    }
-}
-
-pub(crate) fn status(error: &io::Error) -> StatusCode {
-    use rustix::io::Errno;
-    match Errno::from_io_error(error) {
-        Some(Errno::ACCESS | Errno::PERM) => StatusCode::FORBIDDEN,
-        // EXDEV: a link leads out. Whether there is something is nobody's business.
-        Some(
-            Errno::NOENT
-            | Errno::NOTDIR
-            | Errno::XDEV
-            | Errno::LOOP
-            | Errno::NAMETOOLONG
-            | Errno::NXIO,
-        ) => StatusCode::NOT_FOUND,
-        Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM) => StatusCode::SERVICE_UNAVAILABLE,
-        _ => {
-            tracing::warn!(%error, "a file cannot be opened");
-            StatusCode::INTERNAL_SERVER_ERROR
-        }
-    }
-}
-
-impl<T> Service<Request<T>> for Files {
-    type Response = Response<Body>;
-    type Error = Infallible;
-    type Future = Ready<Result<Response<Body>, Infallible>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<T>) -> Self::Future {
-        ready(Ok(self.respond(&request)))
     }
 }
 

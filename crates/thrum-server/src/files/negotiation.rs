@@ -200,12 +200,12 @@ mod tests {
         /// Any bytes at all are answered, and what is chosen was offered.
         #[test]
         fn whatever_is_sent_is_read(value in "[ -~]{0,40}", offered in prop::sample::subsequence(Coding::ALL.to_vec(), 0..=3)) {
-            let headers = headers(ACCEPT_ENCODING, &[&value]);
-            if let Some(chosen) = coding(&headers, offered.clone()) {
+            let encoding = headers(ACCEPT_ENCODING, &[&value]);
+            if let Some(chosen) = coding(&encoding, offered.clone()) {
                 prop_assert!(offered.contains(&chosen));
             }
-            let headers = super::tests::headers(ACCEPT_LANGUAGE, &[&value]);
-            if let Some(chosen) = language(&headers, ["en", "ja"]) {
+            let languages = headers(ACCEPT_LANGUAGE, &[&value]);
+            if let Some(chosen) = language(&languages, ["en", "ja"]) {
                 prop_assert!(value.to_ascii_lowercase().contains(chosen));
             }
         }

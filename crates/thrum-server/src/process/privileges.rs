@@ -1,6 +1,7 @@
 //! Going on as another user, for good.
 
 use std::ffi::CString;
+use std::path::Path;
 
 use nix::errno::Errno;
 use nix::unistd::{Gid, Group, Uid, User, getgroups, getresgid, getresuid};
@@ -99,6 +100,18 @@ impl Privileges {
             true => Ok(()),
             false => Err(PrivilegesError::NotDropped),
         }
+    }
+
+    /// Gives them a file or folder, as root can. What is theirs already stays.
+    ///
+    /// # Errors
+    /// Those of chown(2).
+    pub fn give(&self, path: &Path) -> std::io::Result<()> {
+        if self.is_held() {
+            return Ok(());
+        }
+        let user = self.user.as_ref().map(|(_, user)| user.as_raw());
+        std::os::unix::fs::chown(path, user, Some(self.group.as_raw()))
     }
 
     /// Whether the process is them: really, effectively and in what it could go back to.

@@ -11,6 +11,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::config::{Config, Kind, Settings, Value};
+
 /// What a process is to keep. See [`confine`](Self::confine).
 #[derive(Clone, Debug, Default)]
 pub struct Sandbox {
@@ -90,6 +92,47 @@ impl Sandbox {
     pub fn io_uring(&mut self, allowed: bool) -> &mut Self {
         self.io_uring = allowed;
         self
+    }
+
+    /// What a configuration names may be read, and written where it says so; programs may be started if a route has CGI.
+    pub fn of(config: &Config) -> Self {
+        let mut sandbox = Self::new();
+        for source in config.sources.iter() {
+            sandbox.read_beside(source.path());
+        }
+        sandbox.allow(&config.global);
+        for site in &config.sites {
+            sandbox.allow(&site.settings);
+            for route in &site.routes {
+                sandbox.allow(&route.settings);
+                sandbox.allow_values(&route.values, route.verb.values);
+                sandbox.execute |= route.verb.name == "cgi";
+            }
+        }
+        sandbox
+    }
+
+    fn allow(&mut self, settings: &Settings) {
+        for entry in &settings.entries {
+            self.allow_values(&entry.values, entry.setting.values);
+            if let Some(block) = &entry.block {
+                self.allow(block);
+            }
+        }
+    }
+
+    fn allow_values(&mut self, values: &[Value], kinds: &[Kind]) {
+        let last = kinds.last().into_iter().cycle();
+        for (value, kind) in values.iter().zip(kinds.iter().chain(last)) {
+            match kind {
+                Kind::File => self.read_beside(&value.path()),
+                Kind::Folder => self.read(value.path()),
+                // A file that is written, or a folder that files are put into.
+                Kind::Path if value.path().is_dir() => self.write(value.path()),
+                Kind::Path => self.write_beside(&value.path()),
+                _ => self,
+            };
+        }
     }
 
     /// Gives up everything else, for good, in this process and its children. What the kernel lacks is left out, as the

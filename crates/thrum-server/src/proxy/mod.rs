@@ -39,6 +39,7 @@ use thrum_http::{Body, client};
 
 pub use self::balance::{Balance, HashKey};
 pub use self::builder::{BadProxy, ProxyBuilder};
+pub use self::config::{KIND, VERB};
 pub use self::forwarded::Forwarded;
 pub use self::health::Probe;
 pub use self::rules::{BadTemplate, Template};

@@ -63,6 +63,14 @@ impl App {
         self.current.store(Arc::new(Live::start(sites)));
     }
 
+    /// Whether an endpoint is served with TLS now.
+    pub fn is_secure(&self, endpoint: &Endpoint) -> bool {
+        let live = self.current.load();
+        live.endpoints
+            .get(endpoint)
+            .is_some_and(|(secure, _)| *secure)
+    }
+
     /// What is served at one endpoint.
     pub fn at(&self, endpoint: Endpoint) -> AppAt {
         AppAt {
@@ -74,9 +82,9 @@ impl App {
 
 impl Live {
     fn start(sites: Sites) -> Self {
-        let tasks = TaskSet::new();
+        let mut tasks = TaskSet::new();
         for start in sites.starts {
-            start(&tasks);
+            start(&mut tasks);
         }
         Self {
             endpoints: sites.endpoints,

@@ -16,6 +16,7 @@ use super::tables::{HANDLERS, LAYERS};
 use super::{Sites, reply};
 use crate::config::{Arity, Config, Kind, Problem, Problems, RouteConfig, Setting, Settings};
 use crate::config::{SiteConfig, Value};
+use crate::process::says_tls;
 
 /// What may stand in a site and is read here.
 pub(super) const SITE_SETTINGS: &[Setting] = &[
@@ -168,9 +169,17 @@ fn site_names<'a>(site: &'a SiteConfig, to: &mut Building<'_>) -> Vec<(SiteName,
     let mut names = Vec::new();
     for value in &site.names {
         let parsed = value.text().parse::<SiteName>();
-        let Some(name) = to.problems.check(value.span(), parsed) else {
+        let Some(mut name) = to.problems.check(value.span(), parsed) else {
             continue;
         };
+        match says_tls(site) {
+            // The port that only TLS implies is not meant.
+            Some(false) if name.endpoint == Endpoint::Port(443) => {
+                (name.endpoint, name.secure) = (Endpoint::Port(80), false);
+            }
+            Some(secure) => name.secure = secure,
+            None => {}
+        }
         let mut listens = site.settings.all("listen").peekable();
         if listens.peek().is_none() {
             names.push((name, value));
@@ -244,7 +253,7 @@ fn build_handler(
     to: &mut Building<'_>,
 ) -> Option<Arc<dyn Handler>> {
     let mut kinds = HANDLERS.iter();
-    let kind = kinds.find(|kind| std::ptr::eq(kind.verb, config.verb))?;
+    let kind = kinds.find(|kind| kind.verb.word == config.verb.word)?;
     let handler = (kind.build)(config, to)?;
     Some(wrapped(handler, &config.settings.over(site), to))
 }

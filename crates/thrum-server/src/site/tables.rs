@@ -4,17 +4,7 @@ use super::build::SITE_SETTINGS;
 use super::{HandlerKind, Layer};
 use crate::config::{Setting, Tables, Verb};
 use crate::verbs::{redirect, respond, rewrite};
-
-/// What routes can do, in the order of the reference page.
-pub(super) static HANDLERS: &[&HandlerKind] = &[&redirect::KIND, &respond::KIND, &rewrite::KIND];
-
-/// What can go around any route, the outermost first.
-pub(super) static LAYERS: &[&Layer] = &[&crate::cache::LAYER];
-use crate::{error_pages, files};
-
-pub(super) static HANDLERS: &[&HandlerKind] = &[&files::KIND];
-
-pub(super) static LAYERS: &[&Layer] = &[&error_pages::LAYER];
+use crate::{acme, cache, cgi, error_pages, files, forwarded, guard, process, proxy};
 
 /// What may stand where.
 pub static TABLES: Tables = Tables {
@@ -24,29 +14,38 @@ pub static TABLES: Tables = Tables {
     verbs: VERBS,
 };
 
-static GLOBAL: &[&[Setting]] = &[];
-static SITE: &[&[Setting]] = &[SITE_SETTINGS];
-static ROUTE: &[&[Setting]] = &[crate::cache::LAYER.settings];
-static VERBS: &[&Verb] = &[];
-static ROUTE: &[&[Setting]] = &[];
-static VERBS: &[&Verb] = &[&redirect::VERB, &respond::VERB, &rewrite::VERB];
-static ROUTE: &[&[Setting]] = &[error_pages::SETTINGS];
-static VERBS: &[&Verb] = &[&files::VERB];
+static GLOBAL: &[&[Setting]] = &[process::GLOBAL, acme::SETTINGS, forwarded::SETTINGS];
+static SITE: &[&[Setting]] = &[SITE_SETTINGS, process::SITE];
+
+/// Makes the tables of what is written and of what is built from one list.
+macro_rules! registered {
+    (handlers: $($kind:path),+; layers: $($layer:path),+;) => {
+        pub(super) static HANDLERS: &[&HandlerKind] = &[$(&$kind),+];
+        static VERBS: &[&Verb] = &[$($kind.verb),+];
+        pub(super) static LAYERS: &[&Layer] = &[$(&$layer),+];
+        static ROUTE: &[&[Setting]] = &[$($layer.settings),+];
+    };
+}
+
+// Verbs in the order of the reference page; layers with the outermost first.
+registered! {
+    handlers: files::KIND, cgi::KIND, proxy::KIND, redirect::KIND, respond::KIND, rewrite::KIND;
+    layers: error_pages::LAYER,
+        guard::headers::LAYER,
+        guard::security::LAYER,
+        guard::cors::LAYER,
+        guard::addresses::LAYER,
+        guard::rate::LAYER,
+        guard::body_limit::LAYER,
+        guard::basic::LAYER,
+        guard::jwt::LAYER,
+        guard::concurrency::LAYER,
+        cache::LAYER;
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// What can be written is what is built.
-    #[test]
-    fn the_tables_agree() {
-        let verbs: Vec<_> = HANDLERS.iter().map(|kind| kind.verb.word).collect();
-        let written: Vec<_> = VERBS.iter().map(|verb| verb.word).collect();
-        assert_eq!(verbs, written);
-        let layers: Vec<_> = LAYERS.iter().map(|layer| layer.settings.as_ptr()).collect();
-        let written: Vec<_> = ROUTE.iter().map(|settings| settings.as_ptr()).collect();
-        assert_eq!(layers, written);
-    }
 
     /// A name that stands twice in one block would be read by the wrong one.
     #[test]

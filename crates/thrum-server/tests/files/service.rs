@@ -1,76 +1,15 @@
-//! The file service through its public face: what it answers, and that nothing outside its folder is ever reached.
+//! What it answers by itself, and that nothing outside its folder is ever reached.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::Duration;
 
-use futures_lite::future::block_on;
-use http::{Request, Response, StatusCode, header};
+use http::{Request, StatusCode, header};
 use proptest::prelude::*;
-use thrum_http::Body;
 use thrum_server::files::{Files, FilesError};
 
-const SECRET: &str = "this must never be seen";
-
-/// A folder with a secret beside it.
-struct Site {
-    folder: tempfile::TempDir,
-    files: Files,
-}
-
-fn site() -> Site {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().join("root");
-    fs::create_dir_all(root.join("sub/deep")).unwrap();
-    fs::create_dir_all(root.join(".git")).unwrap();
-    fs::create_dir_all(root.join(".well-known")).unwrap();
-    fs::write(folder.path().join("secret.txt"), SECRET).unwrap();
-    fs::write(root.join("index.html"), "<h1>home</h1>").unwrap();
-    fs::write(root.join("a b.txt"), "0123456789").unwrap();
-    fs::write(root.join("large.bin"), vec![7; 200_000]).unwrap();
-    fs::write(root.join("empty"), "").unwrap();
-    fs::write(root.join(".env"), SECRET).unwrap();
-    fs::write(root.join(".git/config"), SECRET).unwrap();
-    fs::write(root.join(".well-known/x"), "known").unwrap();
-    fs::write(root.join("sub/page.html"), "page").unwrap();
-    symlink("../secret.txt", root.join("out.txt")).unwrap();
-    symlink(folder.path(), root.join("up")).unwrap();
-    symlink("sub/page.html", root.join("within.html")).unwrap();
-    let files = Files::new(&root).unwrap();
-    Site { folder, files }
-}
-
-impl Site {
-    fn root(&self) -> std::path::PathBuf {
-        self.folder.path().join("root")
-    }
-
-    fn send(&self, method: &str, uri: &str, fields: &[(&str, &str)]) -> Response<Body> {
-        let mut request = Request::builder().method(method).uri(uri);
-        for (name, value) in fields {
-            request = request.header(*name, *value);
-        }
-        self.files.respond(&request.body(()).unwrap())
-    }
-
-    fn get(&self, uri: &str) -> (StatusCode, String) {
-        text(self.send("GET", uri, &[]))
-    }
-}
-
-fn text(response: Response<Body>) -> (StatusCode, String) {
-    let status = response.status();
-    let bytes = block_on(response.into_body().bytes(1_000_000)).unwrap();
-    (status, String::from_utf8_lossy(&bytes).into_owned())
-}
-
-fn field<'a>(response: &'a Response<Body>, name: &str) -> &'a str {
-    response
-        .headers()
-        .get(name)
-        .map_or("", |value| value.to_str().unwrap())
-}
+use crate::{SECRET, Site, answer, field, site, text};
 
 #[test]
 fn files_with_their_type_and_validators() {
@@ -219,7 +158,13 @@ fn a_deploy_that_swaps_a_link_is_seen() {
     };
     release("one");
     let files = Files::new(folder.path().join("current")).unwrap();
-    let get = || text(files.respond(&Request::builder().uri("/").body(()).unwrap())).1;
+    let get = || {
+        text(answer(
+            &files,
+            Request::builder().uri("/").body(()).unwrap(),
+        ))
+        .1
+    };
     assert_eq!(get(), "one");
     release("two");
     std::thread::sleep(Duration::from_millis(1000));
@@ -249,7 +194,7 @@ fn a_listing_is_a_page_and_only_if_wanted() {
 fn index_names_are_tried_in_order() {
     let site = site();
     let files = site.files.clone().index(["default.htm", "page.html"]);
-    let response = files.respond(&Request::builder().uri("/sub/").body(()).unwrap());
+    let response = answer(&files, Request::builder().uri("/sub/").body(()).unwrap());
     assert_eq!(text(response).1, "page");
 }
 
@@ -286,7 +231,7 @@ proptest! {
         for path in paths {
             let uri = format!("/{path}");
             let Ok(request) = Request::builder().uri(&uri).body(()) else { continue };
-            let (status, body) = text(site.files.respond(&request));
+            let (status, body) = text(answer(&site.files, request));
             prop_assert!(!body.contains(SECRET), "{}", uri);
             prop_assert!(!status.is_server_error(), "{} gave {}", uri, status);
         }

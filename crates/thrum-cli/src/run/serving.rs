@@ -1,0 +1,500 @@
+//! The sites while they are served.
+
+use std::collections::BTreeMap;
+use std::future::pending;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use thrum_http::tls::{Acceptor, Identity};
+use thrum_http::{Drained, Server};
+use thrum_rt::net::{TcpListener, UnixListener};
+use thrum_rt::sync::channel::{self, Sender};
+use thrum_rt::{TaskSet, select, time};
+use thrum_server::acme::{Challenges, Front, Keeper};
+use thrum_server::process::control::Control;
+use thrum_server::process::{Listeners, Listening, Notify, PidFile, ProcessSettings};
+use thrum_server::site::{App, Endpoint, Kept};
+
+use super::commands::{self, Info};
+use super::events::{self, Event};
+use super::prepared::Prepared;
+use super::successor::{Predecessor, Successor};
+use crate::args::RunArgs;
+use crate::banner::{self, RunStart, Summary};
+use crate::ending;
+use crate::error::Failure;
+
+/// Events that wait to be seen to.
+const EVENTS: usize = 64;
+
+/// What is of the process, and stays.
+pub(super) struct Process {
+    pub(super) program: PathBuf,
+    pub(super) config: PathBuf,
+    pub(super) args: RunArgs,
+    pub(super) workers: usize,
+    /// How it is confined, in words.
+    pub(super) sandbox: String,
+    pub(super) notify: Notify,
+    pub(super) pid: Option<PidFile>,
+    pub(super) control: Option<Control>,
+}
+
+pub(super) struct Serving {
+    process: Process,
+    server: Server,
+    app: App,
+    kept: Arc<Kept>,
+    settings: ProcessSettings,
+    listeners: Listeners,
+    acceptor: Option<Acceptor>,
+    events: Sender<Event>,
+    /// One for each socket.
+    accepting: TaskSet<io::Result<()>>,
+    /// What goes with the configuration: files are watched, certificates kept.
+    tending: TaskSet<()>,
+    /// Signals, commands, pings.
+    _attending: TaskSet<()>,
+    /// A successor has the sockets.
+    succeeded: bool,
+}
+
+/// How it is to end.
+enum End {
+    Stop,
+    Retire,
+}
+
+impl Serving {
+    /// Serves until it is told not to.
+    pub(super) async fn run(
+        mut process: Process,
+        kept: Arc<Kept>,
+        prepared: Prepared,
+        listeners: Listeners,
+        predecessor: Option<Predecessor>,
+    ) -> Result<(), Failure> {
+        let started = Instant::now();
+        let (sender, events) = channel::bounded(EVENTS);
+        let mut attending = TaskSet::new();
+        events::signals(&mut attending, &sender).map_err(Failure::Runtime)?;
+        let server = Server::new();
+        process.attend(&mut attending, &server, &sender)?;
+
+        let (new, files) = (Parts::of(&prepared)?, prepared.files());
+        let sites = prepared.config.sites.len();
+        let mut serving = Self {
+            app: App::new(prepared.sites),
+            settings: prepared.settings,
+            acceptor: None,
+            accepting: TaskSet::new(),
+            tending: TaskSet::new(),
+            _attending: attending,
+            succeeded: false,
+            events: sender,
+            process,
+            server,
+            kept,
+            listeners,
+        };
+        serving.begin(new, files)?;
+        serving.say_start(sites);
+        serving.process.notify.ready(&format!("{sites} sites"));
+        if let Some(predecessor) = predecessor {
+            thrum_rt::blocking(|| predecessor.retire());
+        }
+
+        let end = loop {
+            select! {
+                event = events.recv() => match event {
+                    Ok(event) => if let Some(end) = serving.see_to(event) { break Ok(end) },
+                    Err(_) => break Ok(End::Stop),
+                },
+                ended = serving.accepting_ended() => break Err(ended),
+            }
+        };
+        serving.end(started, end).await
+    }
+
+    /// Does what an event asks for. An end, if it is one.
+    fn see_to(&mut self, event: Event) -> Option<End> {
+        match event {
+            Event::Stop => return Some(End::Stop),
+            Event::Retire => return Some(End::Retire),
+            Event::Succeeded => {
+                tracing::info!("the successor serves; this process finishes what it has");
+                self.succeeded = true;
+                return Some(End::Retire);
+            }
+            Event::Upgrade => self.upgrade(),
+            Event::Reload(asked) => {
+                self.process.notify.reloading();
+                let result = thrum_rt::blocking(|| self.reload());
+                match &result {
+                    Ok(said) => {
+                        tracing::info!("reloaded: {said}");
+                        self.process.notify.ready(said);
+                    }
+                    Err(error) => {
+                        tracing::error!(
+                            "the configuration is as it was; the new one cannot be used: {error}"
+                        );
+                        self.process
+                            .notify
+                            .ready("reload failed; the old configuration is served");
+                    }
+                }
+                if let Some(asked) = asked {
+                    let _ = asked.send(result);
+                }
+            }
+            Event::Listeners(asked) => {
+                let _ = asked.send(self.descriptors());
+            }
+            Event::Abandoned => self.restore(),
+        }
+        None
+    }
+
+    /// Reads the configuration again. Whatever is wrong, nothing has changed.
+    fn reload(&mut self) -> Result<String, String> {
+        let path = self.process.config.clone();
+        let result = Prepared::read(&path, &self.kept).and_then(|prepared| {
+            let (new, files) = (Parts::of(&prepared)?, prepared.files());
+            let mode = prepared.settings.socket_mode;
+            let added = self.listeners.add(new.endpoints.keys(), mode);
+            added.map_err(|error| Failure::Process(error.to_string()))?;
+            self.listeners
+                .retain(|endpoint| new.endpoints.contains_key(endpoint));
+            let later = needs_upgrade(&self.settings, &prepared.settings);
+            let sites = prepared.config.sites.len();
+            self.app.swap(prepared.sites);
+            self.settings = prepared.settings;
+            self.begin(new, files)?;
+            self.kept.sweep();
+            Ok(format!("{sites} sites{later}"))
+        });
+        if result.is_err() {
+            // The files are as they are now; the next change counts.
+            self.watch_again();
+        }
+        result.map_err(|failure| failure.to_string())
+    }
+
+    /// Serves with these parts. Connections that are open go on.
+    fn begin(&mut self, new: Parts, files: Vec<PathBuf>) -> Result<(), Failure> {
+        let Parts {
+            endpoints,
+            identities,
+            keeper,
+            leads_to_secure,
+        } = new;
+        let all: Vec<Identity> = identities
+            .iter()
+            .cloned()
+            .chain(keeper.iter().flat_map(Keeper::identities))
+            .collect();
+        if !all.is_empty() {
+            let tls = |error: thrum_http::tls::Error| Failure::Process(error.to_string());
+            match &self.acceptor {
+                Some(acceptor) => acceptor.replace(all).map_err(tls)?,
+                None => {
+                    let builder = Acceptor::builder();
+                    let builder = all
+                        .into_iter()
+                        .fold(builder, |builder, one| builder.identity(one));
+                    self.acceptor = Some(builder.build().map_err(tls)?);
+                }
+            }
+        }
+        let challenges = Challenges::new(self.acceptor.clone());
+        self.tending = TaskSet::new();
+        if let (Some(keeper), Some(acceptor)) = (keeper, self.acceptor.clone()) {
+            let challenges = challenges.clone();
+            self.tending.spawn(keeper.run(challenges, move |kept| {
+                let all = identities.iter().cloned().chain(kept);
+                if let Err(error) = acceptor.replace(all) {
+                    tracing::error!(%error, "the new certificate cannot be used");
+                }
+            }));
+        }
+        if let Some(every) = self.settings.watch {
+            self.tending
+                .spawn(events::watch(files, every, self.events.clone()));
+        }
+        self.accept(&endpoints, leads_to_secure, &challenges)
+            .map_err(Failure::Runtime)
+    }
+
+    /// Accepts anew at all sockets. None is closed: the kernel keeps who comes in between.
+    fn accept(
+        &mut self,
+        endpoints: &BTreeMap<Endpoint, bool>,
+        leads_to_secure: bool,
+        challenges: &Challenges,
+    ) -> io::Result<()> {
+        let mut accepting = TaskSet::new();
+        let settings = &self.settings;
+        let server = self
+            .server
+            .clone()
+            .limits(settings.limits)
+            .timeouts(settings.timeouts);
+        for (endpoint, sockets) in self.listeners.iter() {
+            let Some(secure) = endpoints.get(endpoint) else {
+                continue;
+            };
+            let server = match (&self.acceptor, secure) {
+                (Some(acceptor), true) => server.clone().tls(acceptor.clone()),
+                _ => server.clone(),
+            };
+            let plain = leads_to_secure && *endpoint == Endpoint::Port(80);
+            let site = plain.then(|| self.app.at(Endpoint::Port(443)));
+            let front = Front::new(self.app.at(endpoint.clone()), site, challenges.clone());
+            for socket in sockets {
+                let (server, front) = (server.clone(), front.clone());
+                match socket {
+                    Listening::Tcp(listener) => {
+                        let listener = TcpListener::from_std(listener.try_clone()?)?;
+                        accepting.spawn(async move { server.serve(listener, front).await });
+                    }
+                    Listening::Unix(listener) => {
+                        let listener = UnixListener::from_std(listener.try_clone()?)?;
+                        accepting.spawn(async move { server.serve(listener, front).await });
+                    }
+                }
+            }
+        }
+        self.accepting = accepting;
+        Ok(())
+    }
+
+    /// Waits until a listener gives up, which none does by itself.
+    async fn accepting_ended(&mut self) -> Failure {
+        match self.accepting.join_next().await {
+            Some(Ok(Err(error))) => Failure::Serve(error.to_string()),
+            Some(Err(error)) => Failure::Serve(error.to_string()),
+            Some(Ok(Ok(()))) => Failure::Serve("a listener was closed".to_owned()),
+            None => pending().await,
+        }
+    }
+
+    /// Looks for changes from what is there now on.
+    fn watch_again(&mut self) {
+        let Some(every) = self.settings.watch else {
+            return;
+        };
+        let path = self.process.config.clone();
+        self.tending
+            .spawn(events::watch(vec![path], every, self.events.clone()));
+    }
+
+    /// The sockets, and what this process writes to, for a successor.
+    fn descriptors(&self) -> Vec<(String, OwnedFd)> {
+        let (stdout, stderr) = (io::stdout(), io::stderr());
+        let output = [("stdout", stdout.as_fd()), ("stderr", stderr.as_fd())];
+        let output = output.map(|(name, fd)| (name.to_owned(), fd));
+        let all = output.into_iter().chain(self.listeners.descriptors());
+        all.filter_map(|(name, fd)| Some((name, fd.try_clone_to_owned().ok()?)))
+            .collect()
+    }
+
+    /// Begins the next process. This one serves until that one does.
+    fn upgrade(&self) {
+        let successor = self.process.successor(&self.settings);
+        let command = successor.map(|successor| successor.command());
+        let spawned = command.and_then(|command| thrum_rt::process::Command::from(command).spawn());
+        match spawned {
+            Ok(mut child) => {
+                tracing::info!(pid = child.id(), "upgrading");
+                drop(thrum_rt::spawn(async move {
+                    if let Ok(status) = child.wait().await
+                        && !status.success()
+                    {
+                        tracing::error!("the upgrade has failed ({status}); this process goes on");
+                    }
+                }));
+            }
+            Err(error) => tracing::error!(
+                %error,
+                "the new process cannot be started by a confined one; `thrum upgrade` starts it from outside"
+            ),
+        }
+    }
+
+    /// A successor did not come to serve: commands are for this process again.
+    fn restore(&mut self) {
+        tracing::warn!("the successor is gone before it served; this process goes on");
+        let path = &self.settings.pid_file;
+        if PidFile::holder(path) == Some(std::process::id()) {
+            return;
+        }
+        self.process.pid = None;
+        self.process.control = None;
+        match PidFile::create(path) {
+            Ok(pid) => self.process.pid = Some(pid),
+            Err(error) => tracing::error!(%error, "signals reach this process, commands do not"),
+        }
+    }
+
+    async fn end(mut self, started: Instant, end: Result<End, Failure>) -> Result<(), Failure> {
+        if !self.succeeded {
+            self.process.notify.stopping();
+            self.listeners.remove_files();
+        }
+        self.tending = TaskSet::new();
+        let quiet = self.process.args.quiet;
+        let (cut, failure) = match end {
+            Ok(End::Retire) => (self.retire().await, None),
+            Ok(End::Stop) => (self.stop(quiet).await, None),
+            Err(failure) => (self.stop(quiet).await, Some(failure)),
+        };
+        if !quiet {
+            banner::print_summary(&Summary {
+                stats: self.server.stats(),
+                took: started.elapsed(),
+                cut,
+                dropped: 0,
+            });
+        }
+        failure.map_or(Ok(()), Err)
+    }
+
+    async fn stop(&mut self, quiet: bool) -> usize {
+        let grace = self.settings.stop;
+        self.listeners = Listeners::default();
+        ending::drain(self.server.shutdown(grace), grace, !quiet, || {}).await
+    }
+
+    /// Accepts no more, and hears out who is connected. It can still be stopped.
+    async fn retire(&mut self) -> usize {
+        let (last_call, grace) = (self.settings.last_call, self.settings.retire);
+        self.accepting = TaskSet::new();
+        self.listeners = Listeners::default();
+        let server = self.server.clone();
+        let retiring = async { server.retire(last_call, grace).await };
+        let Drained { cut, .. } = match ending::race(ending::asked_to_stop(), retiring).await {
+            ending::First::Right(drained) => drained,
+            ending::First::Left(_) => self.server.shutdown(self.settings.stop).await,
+        };
+        cut
+    }
+
+    fn say_start(&self, sites: usize) {
+        if self.process.args.quiet || self.process.args.take_over.is_some() {
+            return tracing::info!(
+                pid = std::process::id(),
+                sandbox = self.process.sandbox,
+                "serving"
+            );
+        }
+        banner::print_run(&RunStart {
+            config: &self.process.config,
+            sites,
+            listeners: &self.listeners,
+            is_secure: &|endpoint| self.app.is_secure(endpoint),
+            workers: self.process.workers,
+            sandbox: &self.process.sandbox,
+        });
+    }
+}
+
+/// What is made of a configuration besides its sites, before anything changes.
+struct Parts {
+    endpoints: BTreeMap<Endpoint, bool>,
+    identities: Vec<Identity>,
+    keeper: Option<Keeper>,
+    /// Plain HTTP on port 80 leads to HTTPS and nothing else.
+    leads_to_secure: bool,
+}
+
+impl Parts {
+    fn of(prepared: &Prepared) -> Result<Self, Failure> {
+        let wanted = prepared.certificates.wanted.clone();
+        let keeper = match wanted.is_empty() {
+            true => None,
+            false => Some(
+                Keeper::new(prepared.authority()?, wanted)
+                    .map_err(|error| Failure::Process(error.to_string()))?,
+            ),
+        };
+        let names = prepared.config.sites.iter().flat_map(|site| &site.names);
+        let leads = names
+            .map(|name| name.text())
+            .all(|name| !name.starts_with("http://"));
+        Ok(Self {
+            endpoints: prepared.endpoints(),
+            identities: prepared.identities.clone(),
+            leads_to_secure: leads && keeper.is_some(),
+            keeper,
+        })
+    }
+}
+
+impl Process {
+    /// Takes commands, and says to the service manager that it lives.
+    fn attend(
+        &mut self,
+        tasks: &mut TaskSet<()>,
+        server: &Server,
+        events: &Sender<Event>,
+    ) -> Result<(), Failure> {
+        let info = Info {
+            server: server.clone(),
+            fixed: json!({
+                "pid": std::process::id(),
+                "version": env!("CARGO_PKG_VERSION"),
+                "config": std::path::absolute(&self.config).map_err(Failure::Runtime)?,
+                "folder": std::env::current_dir().map_err(Failure::Runtime)?,
+                "args": self.args.handed_on(),
+            }),
+        };
+        if let Some(control) = &self.control {
+            let listener = control.listener().map_err(Failure::Runtime)?;
+            tasks.spawn(commands::converse(listener, info, events.clone()));
+        }
+        if let Some(every) = self.notify.ping_every() {
+            let notify = Notify::from_env();
+            tasks.spawn(async move {
+                loop {
+                    notify.ping();
+                    time::sleep(every.max(Duration::from_millis(10))).await;
+                }
+            });
+        }
+        Ok(())
+    }
+
+    fn successor(&self, settings: &ProcessSettings) -> io::Result<Successor> {
+        Ok(Successor {
+            program: self.program.clone(),
+            config: std::path::absolute(&self.config)?,
+            args: self.args.handed_on(),
+            folder: std::env::current_dir()?,
+            socket: Control::beside(&settings.pid_file),
+        })
+    }
+}
+
+/// What a reload cannot change, in words.
+fn needs_upgrade(old: &ProcessSettings, new: &ProcessSettings) -> String {
+    let changed = [
+        ("workers", old.workers != new.workers),
+        ("user and group", old.privileges != new.privileges),
+        ("pid-file", old.pid_file != new.pid_file),
+        ("sandbox", old.sandbox != new.sandbox),
+    ];
+    let changed: Vec<_> = changed
+        .iter()
+        .filter(|(_, changed)| *changed)
+        .map(|(name, _)| *name)
+        .collect();
+    match &changed[..] {
+        [] => String::new(),
+        names => format!("; {} as before until thrum upgrade", names.join(", ")),
+    }
+}
