@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use thrum_server::guard::passwords::InvalidUser;
 use thrum_server::config::Report;
+use thrum_server::guard::passwords::InvalidUser;
 
 use crate::listen::Listen;
 

@@ -8,7 +8,7 @@
 //! * [`guard`]: who may ask, how often and how much.
 //! * [`forwarded`]: who the client is when a proxy stands in between.
 //! * [`error_pages`]: pages of a site's own for what went wrong.
-//! * [`cgi`]: programs that answer requests; [`gateway`]: what they have in common with other ways to call programs.
+//! * [`cgi`], [`fastcgi`]: programs that answer requests; `gateway` is what the two have in common.
 //! * [`proxy`]: requests taken to other servers.
 //! * [`store`]: state that outlives the process.
 //! * [`access_log`]: a line for each request, written without anyone waiting for it.
@@ -22,12 +22,13 @@ pub mod cache;
 pub mod cgi;
 pub mod config;
 pub mod error_pages;
+pub mod fastcgi;
 pub mod files;
 pub mod forwarded;
-pub mod gateway;
+mod gateway;
+pub mod guard;
 pub mod process;
 pub mod proxy;
-pub mod guard;
 pub mod site;
-pub mod verbs;
 pub mod store;
+pub mod verbs;

@@ -4,7 +4,7 @@ use super::build::SITE_SETTINGS;
 use super::{HandlerKind, Layer};
 use crate::config::{Setting, Tables, Verb};
 use crate::verbs::{redirect, respond, rewrite};
-use crate::{acme, cache, cgi, error_pages, files, forwarded, guard, process, proxy};
+use crate::{acme, cache, cgi, error_pages, fastcgi, files, forwarded, guard, process, proxy};
 
 /// What may stand where.
 pub static TABLES: Tables = Tables {
@@ -29,7 +29,7 @@ macro_rules! registered {
 
 // Verbs in the order of the reference page; layers with the outermost first.
 registered! {
-    handlers: files::KIND, cgi::KIND, proxy::KIND, redirect::KIND, respond::KIND, rewrite::KIND;
+    handlers: files::KIND, cgi::KIND, fastcgi::KIND, proxy::KIND, redirect::KIND, respond::KIND, rewrite::KIND;
     layers: error_pages::LAYER,
         guard::headers::LAYER,
         guard::security::LAYER,
