@@ -10,7 +10,7 @@
 //! * [`guard`]: who may ask, how often and how much.
 //! * [`forwarded`]: who the client is when a proxy stands in between.
 //! * [`error_pages`]: pages of a site's own for what went wrong.
-//! * [`cgi`]: programs that answer requests; [`gateway`]: what they have in common with other ways to call programs.
+//! * [`cgi`], [`fastcgi`]: programs that answer requests; `gateway` is what the two have in common.
 //! * [`proxy`]: requests taken to other servers.
 //! * [`kv`]: content in the store.
 //! * [`session`]: what is remembered of visitors.
@@ -31,9 +31,10 @@ pub mod cgi;
 pub mod config;
 pub mod error_log;
 pub mod error_pages;
+pub mod fastcgi;
 pub mod files;
 pub mod forwarded;
-pub mod gateway;
+mod gateway;
 pub mod guard;
 pub mod kv;
 pub mod log;

@@ -6,7 +6,7 @@ use crate::config::{Setting, Tables, Verb};
 use crate::error_log::ERROR_LOG;
 use crate::metrics::verbs as numbers;
 use crate::verbs::{redirect, respond, rewrite};
-use crate::{acme, cache, cgi, error_pages, files, forwarded, guard, kv, observe};
+use crate::{acme, cache, cgi, error_pages, fastcgi, files, forwarded, guard, kv, observe};
 use crate::{process, proxy, session, store};
 
 /// What may stand where.
@@ -38,7 +38,7 @@ macro_rules! registered {
 
 // Verbs in the order of the reference page; layers with the outermost first.
 registered! {
-    handlers: files::KIND, cgi::KIND, proxy::KIND, redirect::KIND, respond::KIND, rewrite::KIND,
+    handlers: files::KIND, cgi::KIND, fastcgi::KIND, proxy::KIND, redirect::KIND, respond::KIND, rewrite::KIND,
         kv::KIND, numbers::METRICS_KIND, numbers::HEALTH_KIND, numbers::READY_KIND;
     layers: observe::LAYER,
         error_pages::LAYER,
