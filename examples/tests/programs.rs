@@ -129,7 +129,6 @@ fn axum_routes_of_the_book() {
 }
 
 #[test]
-#[cfg(feature = "sessions")]
 fn visitors_are_counted_over_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let start = || {

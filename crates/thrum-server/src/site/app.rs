@@ -17,11 +17,13 @@ use super::handler::{Answer, Visit};
 use super::name::Endpoint;
 use super::reply;
 use super::sites::{Hosts, host_of};
+use crate::forwarded::TrustedProxies;
 use crate::session;
 
 /// All sites of a configuration.
 pub struct Sites {
     pub(super) endpoints: BTreeMap<Endpoint, (bool, Hosts)>,
+    pub(super) trusted: TrustedProxies,
     pub(super) starts: Vec<Start>,
 }
 
@@ -45,6 +47,7 @@ pub struct App {
 /// Sites that have come to life, with the tasks they have.
 struct Live {
     endpoints: BTreeMap<Endpoint, (bool, Hosts)>,
+    trusted: TrustedProxies,
     _tasks: TaskSet<()>,
 }
 
@@ -89,6 +92,7 @@ impl Live {
         }
         Self {
             endpoints: sites.endpoints,
+            trusted: sites.trusted,
             _tasks: tasks,
         }
     }
@@ -108,8 +112,12 @@ impl AppAt {
         session::strip(request.headers_mut());
         let live = self.app.current.load();
         let connection = thrum_http::connection().unwrap_or_default();
-        let client = connection.peer.map(|peer| peer.ip());
-        let visit = Visit::new(client, connection.tls.is_some());
+        let client = live.trusted.client(
+            connection.peer.map(|peer| peer.ip()),
+            connection.tls.is_some(),
+            request.headers(),
+        );
+        let visit = Visit::new(client.address, client.secure);
         let hosts = live.endpoints.get(&*self.endpoint);
         let Some(site) = hosts.and_then(|(_, hosts)| hosts.find(host_of(&request))) else {
             // RFC 9110, 15.5.20: it came to a server that is not able to answer for that host.
