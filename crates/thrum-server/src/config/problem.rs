@@ -59,9 +59,11 @@ pub struct Problems {
 }
 
 impl Problems {
-    /// Notes a problem.
+    /// Notes a problem, once: what stands in a site is looked at for each of its routes.
     pub fn add(&mut self, problem: Problem) {
-        self.found.push(problem);
+        if !self.found.contains(&problem) {
+            self.found.push(problem);
+        }
     }
 
     /// Notes what went wrong at a place, if it did.
@@ -80,10 +82,12 @@ impl Problems {
         self.found.is_empty()
     }
 
-    /// What was noted, in the order of the text.
+    /// What was noted, in the order of the text; what was noted twice, as where a site's setting is read for each of its routes,
+    /// once.
     pub fn into_sorted(mut self) -> Vec<Problem> {
         self.found
             .sort_by_key(|problem| (problem.span.file.0, problem.span.start));
+        self.found.dedup();
         self.found
     }
 }

@@ -9,6 +9,7 @@ use super::{Coding, Compression, Files, Freshness, Limits, Order, SortBy, State}
 use crate::config::{
     Arity, Entry, Kind, Problem, Problems, RouteConfig, Setting, Settings, Value, Verb,
 };
+use crate::metrics::{self, CacheUse, observe_cache};
 use crate::site::{Building, Handler, HandlerKind};
 
 /// `/ -> /srv/www`.
@@ -257,7 +258,20 @@ fn build(route: &RouteConfig, building: &mut Building<'_>) -> Option<Arc<dyn Han
     // The same folder, served in the same way, keeps what is known of it when the configuration is loaded anew.
     let kept = building.kept;
     let state = kept.get(&format!("{files:?}"), || State::new(&files.options));
-    Some(Arc::new(Files { state, ..files }))
+    let files = Arc::new(Files { state, ..files });
+    let (served, registry) = (files.clone(), metrics::verbs::registry(building));
+    building.when_live(move |_| {
+        let root = served.root().display().to_string();
+        observe_cache(&registry, "files", root, &served, |files| {
+            let stats = files.stats();
+            CacheUse {
+                hits: stats.hits,
+                misses: stats.misses,
+                bytes: stats.bytes as u64,
+            }
+        });
+    });
+    Some(files)
 }
 
 /// Sets up files as it was written. What is wrong is noted and left out.
@@ -406,4 +420,32 @@ fn values<'a, T>(
 pub(super) fn is_charset(name: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:+".contains(&byte);
     !name.is_empty() && name.bytes().all(is_part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::site::TABLES;
+
+    /// What the reference page says of defaults is what the builder does.
+    #[test]
+    fn the_defaults_are_those_of_the_library() {
+        let folder = tempfile::tempdir().unwrap();
+        let configure = |block: &str| {
+            let text = format!(":80 {{\n/ -> {} {block}\n}}", folder.path().display());
+            let config = Config::parse(&text, &TABLES).unwrap();
+            let mut problems = Problems::default();
+            let files = Files::new(folder.path()).unwrap();
+            let files = configured(files, &config.sites[0].routes[0].settings, &mut problems);
+            assert!(problems.is_empty());
+            files
+        };
+        let library = Files::new(folder.path()).unwrap();
+        let library = library.precompressed(Coding::ALL);
+        assert_eq!(format!("{:?}", configure("")), format!("{library:?}"));
+        let library = library.listing(true).compression(Compression::default());
+        let written = "{\nlisting on\ncompress br zstd gzip\nfile-cache {}\n}";
+        assert_eq!(format!("{:?}", configure(written)), format!("{library:?}"));
+    }
 }

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use http::header::{HOST, LOCATION};
 use http::uri::PathAndQuery;
 use http::{HeaderValue, Method, Request, Response, StatusCode, Uri};
-use thrum_http::Body;
+use thrum_http::{Body, note};
 
 use super::handler::{Answer, Handler, Route, Visit};
 use super::name::Host;
 use super::pattern::{Matched, Pattern, normalized};
 use super::reply;
+use crate::observe::Sight;
 
 /// How often a request may be passed on to another path of its site before it is given up as going in circles.
 pub(super) const HOPS: u8 = 10;
@@ -19,18 +20,24 @@ pub(super) const HOPS: u8 = 10;
 /// The routes of a site.
 pub struct Site {
     name: String,
-    routes: Vec<SiteRoute>,
+    /// Its place in the configuration; `None` for one that only leads to another.
+    pub(super) place: Option<usize>,
+    pub(super) routes: Vec<SiteRoute>,
     /// For each literal first segment the routes that may match; what is in none of them: `others`.
     by_first: HashMap<String, Vec<usize>>,
     others: Vec<usize>,
     /// Answers where no route matches.
     fallback: Arc<dyn Handler>,
+    /// For what is answered without a route.
+    sight: Option<Arc<Sight>>,
 }
 
 pub(super) struct SiteRoute {
     pub(super) pattern: Pattern,
     pub(super) route: Arc<Route>,
     pub(super) handler: Arc<dyn Handler>,
+    /// Its place in the site's configuration.
+    pub(super) place: usize,
 }
 
 /// The sites that are served at one endpoint, by their hosts.
@@ -61,11 +68,19 @@ impl Site {
         }
         Self {
             name,
+            place: None,
             routes,
             by_first,
             others,
             fallback,
+            sight: None,
         }
+    }
+
+    /// Says where what is answered without a route is logged and counted.
+    pub(super) fn seen(mut self, sight: Arc<Sight>) -> Self {
+        self.sight = Some(sight);
+        self
     }
 
     /// The first of its names.
@@ -76,6 +91,10 @@ impl Site {
     /// Answers a request by the first route that matches; by later ones where that one passes it on.
     pub(super) fn answer(self: &Arc<Self>, request: Request<Body>, mut visit: Visit) -> Answer {
         visit.site = Arc::downgrade(self);
+        if let Some(sight) = &self.sight {
+            visit.route = sight.route().clone();
+            note(sight.clone());
+        }
         self.answer_from(0, request, visit)
     }
 
