@@ -51,6 +51,8 @@ pub(super) struct Serving {
     kept: Arc<Kept>,
     settings: ProcessSettings,
     listeners: Listeners,
+    /// The same sockets in the runtime: once each, as a second descriptor of one would be in the way of the first.
+    registered: BTreeMap<Endpoint, Vec<Registered>>,
     acceptor: Option<Acceptor>,
     events: Sender<Event>,
     /// One for each socket.
@@ -61,6 +63,26 @@ pub(super) struct Serving {
     _attending: TaskSet<()>,
     /// A successor has the sockets.
     succeeded: bool,
+}
+
+/// A socket in the runtime.
+#[derive(Clone)]
+enum Registered {
+    Tcp(Arc<TcpListener>),
+    Unix(Arc<UnixListener>),
+}
+
+impl Registered {
+    fn of(socket: &Listening) -> io::Result<Self> {
+        Ok(match socket {
+            Listening::Tcp(socket) => {
+                Self::Tcp(Arc::new(TcpListener::from_std(socket.try_clone()?)?))
+            }
+            Listening::Unix(socket) => {
+                Self::Unix(Arc::new(UnixListener::from_std(socket.try_clone()?)?))
+            }
+        })
+    }
 }
 
 /// How it is to end.
@@ -90,6 +112,7 @@ impl Serving {
         let mut serving = Self {
             app: App::new(prepared.sites),
             settings: prepared.settings,
+            registered: BTreeMap::new(),
             acceptor: None,
             accepting: TaskSet::new(),
             tending: TaskSet::new(),
@@ -255,21 +278,28 @@ impl Serving {
             let plain = leads_to_secure && *endpoint == Endpoint::Port(80);
             let site = plain.then(|| self.app.at(Endpoint::Port(443)));
             let front = Front::new(self.app.at(endpoint.clone()), site, challenges.clone());
-            for socket in sockets {
+            if !self.registered.contains_key(endpoint) {
+                let all = sockets
+                    .iter()
+                    .map(Registered::of)
+                    .collect::<io::Result<_>>()?;
+                self.registered.insert(endpoint.clone(), all);
+            }
+            for listener in &self.registered[endpoint] {
                 let (server, front) = (server.clone(), front.clone());
-                match socket {
-                    Listening::Tcp(listener) => {
-                        let listener = TcpListener::from_std(listener.try_clone()?)?;
-                        accepting.spawn(async move { server.serve(listener, front).await });
+                let listener = listener.clone();
+                accepting.spawn(async move {
+                    match listener {
+                        Registered::Tcp(listener) => server.serve(listener, front).await,
+                        Registered::Unix(listener) => server.serve(listener, front).await,
                     }
-                    Listening::Unix(listener) => {
-                        let listener = UnixListener::from_std(listener.try_clone()?)?;
-                        accepting.spawn(async move { server.serve(listener, front).await });
-                    }
-                }
+                });
             }
         }
         self.accepting = accepting;
+        let listeners = &self.listeners;
+        self.registered
+            .retain(|endpoint, _| listeners.has(endpoint));
         Ok(())
     }
 
@@ -364,17 +394,23 @@ impl Serving {
         failure.map_or(Ok(()), Err)
     }
 
+    /// Accepts no more.
+    fn close(&mut self) {
+        self.accepting = TaskSet::new();
+        self.registered = BTreeMap::new();
+        self.listeners = Listeners::default();
+    }
+
     async fn stop(&mut self, quiet: bool) -> usize {
         let grace = self.settings.stop;
-        self.listeners = Listeners::default();
+        self.close();
         ending::drain(self.server.shutdown(grace), grace, !quiet, || {}).await
     }
 
     /// Accepts no more, and hears out who is connected. It can still be stopped.
     async fn retire(&mut self) -> usize {
         let (last_call, grace) = (self.settings.last_call, self.settings.retire);
-        self.accepting = TaskSet::new();
-        self.listeners = Listeners::default();
+        self.close();
         let server = self.server.clone();
         let retiring = async { server.retire(last_call, grace).await };
         let Drained { cut, .. } = match ending::race(ending::asked_to_stop(), retiring).await {
