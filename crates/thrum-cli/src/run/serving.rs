@@ -57,10 +57,13 @@ pub(super) struct Serving {
     events: Sender<Event>,
     /// One for each socket.
     accepting: TaskSet<io::Result<()>>,
-    /// What goes with the configuration: files are watched, certificates kept.
+    /// What goes with the configuration: certificates are kept.
     tending: TaskSet<()>,
+    /// The files that it was made from, and who looks at them.
+    files: Vec<PathBuf>,
+    watching: TaskSet<()>,
     /// Signals, commands, pings.
-    _attending: TaskSet<()>,
+    attending: TaskSet<()>,
     /// A successor has the sockets.
     succeeded: bool,
 }
@@ -94,7 +97,7 @@ enum End {
 impl Serving {
     /// Serves until it is told not to.
     pub(super) async fn run(
-        mut process: Process,
+        process: Process,
         kept: Arc<Kept>,
         prepared: Prepared,
         listeners: Listeners,
@@ -105,7 +108,8 @@ impl Serving {
         let mut attending = TaskSet::new();
         events::signals(&mut attending, &sender).map_err(Failure::Runtime)?;
         let server = Server::new();
-        process.attend(&mut attending, &server, &sender)?;
+        process.converse(&mut attending, &server, &sender)?;
+        process.ping(&mut attending);
 
         let (new, files) = (Parts::of(&prepared)?, prepared.files());
         let sites = prepared.config.sites.len();
@@ -116,7 +120,9 @@ impl Serving {
             acceptor: None,
             accepting: TaskSet::new(),
             tending: TaskSet::new(),
-            _attending: attending,
+            files,
+            watching: TaskSet::new(),
+            attending,
             succeeded: false,
             events: sender,
             process,
@@ -124,7 +130,8 @@ impl Serving {
             kept,
             listeners,
         };
-        serving.begin(new, files)?;
+        serving.begin(new)?;
+        serving.watch();
         serving.say_start(sites);
         serving.process.notify.ready(&format!("{sites} sites"));
         if let Some(predecessor) = predecessor {
@@ -197,19 +204,17 @@ impl Serving {
             let sites = prepared.config.sites.len();
             self.app.swap(prepared.sites);
             self.settings = prepared.settings;
-            self.begin(new, files)?;
+            self.files = files;
+            self.begin(new)?;
             self.kept.sweep();
             Ok(format!("{sites} sites{later}"))
         });
-        if result.is_err() {
-            // The files are as they are now; the next change counts.
-            self.watch_again();
-        }
+        self.watch();
         result.map_err(|failure| failure.to_string())
     }
 
     /// Serves with these parts. Connections that are open go on.
-    fn begin(&mut self, new: Parts, files: Vec<PathBuf>) -> Result<(), Failure> {
+    fn begin(&mut self, new: Parts) -> Result<(), Failure> {
         let Parts {
             endpoints,
             identities,
@@ -244,10 +249,6 @@ impl Serving {
                     tracing::error!(%error, "the new certificate cannot be used");
                 }
             }));
-        }
-        if let Some(every) = self.settings.watch {
-            self.tending
-                .spawn(events::watch(files, every, self.events.clone()));
         }
         self.accept(&endpoints, leads_to_secure, &challenges)
             .map_err(Failure::Runtime)
@@ -314,13 +315,13 @@ impl Serving {
     }
 
     /// Looks for changes from what is there now on.
-    fn watch_again(&mut self) {
-        let Some(every) = self.settings.watch else {
-            return;
-        };
-        let path = self.process.config.clone();
-        self.tending
-            .spawn(events::watch(vec![path], every, self.events.clone()));
+    fn watch(&mut self) {
+        self.watching = TaskSet::new();
+        if let Some(every) = self.settings.watch {
+            let files = self.files.clone();
+            self.watching
+                .spawn(events::watch(files, every, self.events.clone()));
+        }
     }
 
     /// The sockets, and what this process writes to, for a successor.
@@ -363,11 +364,19 @@ impl Serving {
         if PidFile::holder(path) == Some(std::process::id()) {
             return;
         }
-        self.process.pid = None;
-        self.process.control = None;
-        match PidFile::create(path) {
-            Ok(pid) => self.process.pid = Some(pid),
-            Err(error) => tracing::error!(%error, "signals reach this process, commands do not"),
+        let socket = Control::beside(path);
+        // First let go of what the successor has replaced.
+        (self.process.pid, self.process.control) = (None, None);
+        let restored = PidFile::create(path).map_err(|error| error.to_string());
+        let restored = restored.and_then(|pid| {
+            let control = Control::bind(&socket).map_err(|error| error.to_string())?;
+            (self.process.pid, self.process.control) = (Some(pid), Some(control));
+            self.process
+                .converse(&mut self.attending, &self.server, &self.events)
+                .map_err(|failure| failure.to_string())
+        });
+        if let Err(error) = restored {
+            tracing::error!("signals reach this process, commands do not: {error}");
         }
     }
 
@@ -377,6 +386,7 @@ impl Serving {
             self.listeners.remove_files();
         }
         self.tending = TaskSet::new();
+        self.watching = TaskSet::new();
         let quiet = self.process.args.quiet;
         let (cut, failure) = match end {
             Ok(End::Retire) => (self.retire().await, None),
@@ -472,9 +482,9 @@ impl Parts {
 }
 
 impl Process {
-    /// Takes commands, and says to the service manager that it lives.
-    fn attend(
-        &mut self,
+    /// Takes commands.
+    fn converse(
+        &self,
         tasks: &mut TaskSet<()>,
         server: &Server,
         events: &Sender<Event>,
@@ -493,6 +503,11 @@ impl Process {
             let listener = control.listener().map_err(Failure::Runtime)?;
             tasks.spawn(commands::converse(listener, info, events.clone()));
         }
+        Ok(())
+    }
+
+    /// Says to the service manager that it lives, if that wants to hear it.
+    fn ping(&self, tasks: &mut TaskSet<()>) {
         if let Some(every) = self.notify.ping_every() {
             let notify = Notify::from_env();
             tasks.spawn(async move {
@@ -502,7 +517,6 @@ impl Process {
                 }
             });
         }
-        Ok(())
     }
 
     fn successor(&self, settings: &ProcessSettings) -> io::Result<Successor> {
