@@ -60,6 +60,6 @@ pub use h2::Http2Error;
 pub use message::is_compressible_type;
 pub use server::{
     Application, ConnectionInfo, Drained, Exchange, Http2Limits, Limits, Observer, Reject, Server,
-    ServiceFn, Stats, Timeouts, connection, early_hints, serve, service_fn,
+    ServiceFn, Stats, Timeouts, connection, early_hints, note, serve, service_fn,
 };
 pub use wire::{Connection, Listener};

@@ -360,6 +360,19 @@ fn connections_above_the_limit_are_refused_and_counted() {
 }
 
 #[test]
+fn what_is_left_for_the_observer_ends_with_the_exchange() {
+    let notes = notes();
+    with_server(short().observer(notes.clone()), async |address, _| {
+        let two = "GET /note HTTP/1.1\r\nHost: a\r\n\r\nGET /b HTTP/1.1\r\nHost: a\r\n\r\n";
+        exchange(address, format!("{two}nonsense\r\n\r\n").as_bytes()).await;
+    });
+    let notes = notes.0.lock().unwrap();
+    assert_eq!(notes[..2], ["GET /note 200 5 - left", "GET /b 200 2 -"]);
+    assert!(notes[2].ends_with(" -"), "{}", notes[2]);
+    assert!(!thrum_http::note(std::sync::Arc::new(1)), "there is no exchange here");
+}
+
+#[test]
 fn an_observer_is_told_of_answers_and_refusals() {
     let notes = notes();
     with_server(short().observer(notes.clone()), async |address, _| {

@@ -122,6 +122,19 @@ fn requests_and_responses() {
 }
 
 #[test]
+fn what_is_left_for_the_observer_is_of_one_stream() {
+    let notes = notes();
+    with_server(Server::new().observer(notes.clone()), async |address, _| {
+        let (client, _moving) = client(address).await;
+        for path in ["/note", "/b"] {
+            ask(&client, get(path), None).await.unwrap();
+        }
+    });
+    let notes = notes.0.lock().unwrap();
+    assert_eq!(notes[..], ["GET /note 200 5 - left", "GET /b 200 2 -"]);
+}
+
+#[test]
 fn what_is_refused() {
     let mut limits = Limits::default();
     limits.body_bytes = 1000;

@@ -86,6 +86,12 @@ pub fn dump() -> Option<Dump> {
     context::try_scheduler().map(|scheduler| of(&scheduler))
 }
 
+/// Where the tasks of this thread's runtime were spawned that have held up a worker, the worst first: a part of [`dump`] that
+/// costs nothing for each task. None outside a runtime.
+pub fn hogs() -> Vec<Hog> {
+    context::try_scheduler().map_or_else(Vec::new, |scheduler| scheduler.hogs.list())
+}
+
 pub(crate) fn of(scheduler: &Scheduler) -> Dump {
     let tasks = registry::list(scheduler.number).into_iter();
     Dump {

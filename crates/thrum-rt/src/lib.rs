@@ -84,7 +84,7 @@ mod watchdog;
 
 pub use cancel::CancellationToken;
 pub use combine::{race, race_all};
-pub use dump::{Dump, dump};
+pub use dump::{Dump, dump, hogs};
 pub use metrics::{Metrics, metrics};
 pub use reactor::{Io, UnknownIo};
 #[doc(hidden)]

@@ -85,8 +85,10 @@ impl<A: Application> Active<'_, A> {
                 status: outcome.status,
                 body_bytes: outcome.body_bytes,
                 duration: begin.elapsed(),
+                told: self.current.told(),
             });
         }
+        self.current.clear_notes();
         let Answered {
             keep_alive,
             upload,
@@ -293,6 +295,7 @@ impl<A: Application> Active<'_, A> {
                 status,
                 body_bytes: if is_head { 0 } else { length },
                 duration: std::time::Duration::ZERO,
+                told: self.current.told(),
             });
         }
         flushed?;

@@ -13,7 +13,7 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, h
 
 use super::connection::Shared;
 use super::response;
-use crate::server::{Asked, Current, Exchange, Handled, internal_error, poll_call};
+use crate::server::{Asked, Current, Exchange, Handled, Told, internal_error, poll_call};
 use crate::{Application, Body, Reject};
 
 /// What an observer is told of a request.
@@ -34,7 +34,7 @@ impl Observed {
         }
     }
 
-    fn tell(&self, shared: &Shared, status: StatusCode, body_bytes: u64) {
+    fn tell(&self, shared: &Shared, status: StatusCode, body_bytes: u64, told: Told<'_>) {
         if let Some(observer) = &shared.context.observer {
             observer.finished(&Exchange {
                 peer: shared.open.peer,
@@ -46,6 +46,7 @@ impl Observed {
                 status,
                 body_bytes,
                 duration: self.begin.elapsed(),
+                told,
             });
         }
     }
@@ -112,7 +113,7 @@ pub(super) fn serve<A: Application>(
         };
         drop(running);
         if let Some(observed) = observed {
-            observed.tell(&shared, status, sent);
+            observed.tell(&shared, status, sent, current.told());
         }
     }
 }
@@ -182,6 +183,10 @@ pub(super) fn refuse(
     let mut sent = 0;
     response::send_at_once(respond, method, response, &mut sent);
     if let Some(observed) = observed {
-        observed.tell(shared, status, sent);
+        let told = Told {
+            connection: Some(&shared.info),
+            notes: None,
+        };
+        observed.tell(shared, status, sent, told);
     }
 }

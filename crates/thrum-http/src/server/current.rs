@@ -3,6 +3,7 @@
 //! It is put in place for each poll and each call of the application, so a request costs no allocation for it. A task that
 //! a handler spawns is not part of the exchange.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::mem::swap;
 use std::net::SocketAddr;
@@ -23,6 +24,27 @@ pub(crate) struct Exchanging {
     connection: ConnectionInfo,
     /// Early hints that are not sent yet.
     hints: Vec<HeaderMap>,
+    notes: Notes,
+}
+
+/// What was left for the observer: one of a type. They are few, so they are searched in order.
+#[derive(Debug, Default)]
+pub(crate) struct Notes(Vec<Note>);
+
+type Note = Arc<dyn Any + Send + Sync>;
+
+impl Notes {
+    fn put(&mut self, note: Note) {
+        let kind = (*note).type_id();
+        match self.0.iter_mut().find(|held| (***held).type_id() == kind) {
+            Some(held) => *held = note,
+            None => self.0.push(note),
+        }
+    }
+
+    pub(crate) fn find<T: 'static>(&self) -> Option<&T> {
+        self.0.iter().find_map(|note| note.downcast_ref())
+    }
 }
 
 /// The connection that a request came over.
@@ -95,6 +117,51 @@ pub fn early_hints(fields: HeaderMap) -> bool {
     })
 }
 
+/// What an observer is told of the connection, and by those who answered.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Told<'a> {
+    pub(crate) connection: Option<&'a ConnectionInfo>,
+    pub(crate) notes: Option<&'a Notes>,
+}
+
+/// Leaves something for the server's [`Observer`](crate::Observer), which finds it by its type in the
+/// [`Exchange`](crate::Exchange::note): the route that was taken, who the user is. It takes the place of what was left of that
+/// type before. False, and nothing is left, if there is no exchange.
+///
+/// What is made once and left often costs no allocation for a request.
+///
+/// ```
+/// use std::sync::Arc;
+/// use thrum_http::{Body, Exchange, Observer, Request, Response, Server, note, service_fn};
+///
+/// struct Route(&'static str);
+///
+/// struct Print;
+/// impl Observer for Print {
+///     fn finished(&self, exchange: &Exchange<'_>) {
+///         let route = exchange.note::<Route>().map_or("-", |route| route.0);
+///         println!("{route} {}", exchange.status());
+///     }
+/// }
+///
+/// let route = Arc::new(Route("/users/{id}"));
+/// let user = service_fn(move |_: Request<Body>| {
+///     note(route.clone());
+///     async { Response::new("you") }
+/// });
+/// let server = Server::new().observer(Arc::new(Print));
+/// # let _ = (user, server);
+/// ```
+pub fn note<T: Any + Send + Sync>(note: Arc<T>) -> bool {
+    CURRENT.with_borrow_mut(|current| match current {
+        Some(exchange) => {
+            exchange.notes.put(note);
+            true
+        }
+        None => false,
+    })
+}
+
 /// An exchange's place: in the thread while the application is polled, and here otherwise.
 pub(crate) struct Current(Option<Exchanging>);
 
@@ -103,7 +170,23 @@ impl Current {
         Self(Some(Exchanging {
             connection,
             hints: Vec::new(),
+            notes: Notes::default(),
         }))
+    }
+
+    /// What the observer is told besides, while the application is not being polled.
+    pub(crate) fn told(&self) -> Told<'_> {
+        Told {
+            connection: self.0.as_ref().map(|exchange| &exchange.connection),
+            notes: self.0.as_ref().map(|exchange| &exchange.notes),
+        }
+    }
+
+    /// Forgets what was left for the observer: the next request begins without.
+    pub(crate) fn clear_notes(&mut self) {
+        if let Some(exchange) = &mut self.0 {
+            exchange.notes.0.clear();
+        }
     }
 
     /// Calls into the application.

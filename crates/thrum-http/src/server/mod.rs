@@ -17,8 +17,8 @@ use std::time::Duration;
 use thrum_rt::{JoinHandle, TaskSet, select};
 
 pub use self::application::Application;
-pub(crate) use self::current::Current;
-pub use self::current::{ConnectionInfo, connection, early_hints};
+pub use self::current::{ConnectionInfo, connection, early_hints, note};
+pub(crate) use self::current::{Current, Told};
 pub(crate) use self::handled::{Handled, internal_error, poll_call};
 pub use self::limits::{Http2Limits, Limits, Timeouts};
 pub(crate) use self::observer::Asked;

@@ -7,6 +7,8 @@ use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode, Uri};
 use thrum_parse::http::RequestHead;
 
+use super::current::{ConnectionInfo, Told};
+
 /// Is told of every finished exchange, answered or refused. The access log is one. It is called on the connection's own
 /// thread, so it must not wait for anything.
 pub trait Observer: Send + Sync + 'static {
@@ -22,6 +24,7 @@ pub struct Exchange<'a> {
     pub(crate) status: StatusCode,
     pub(crate) body_bytes: u64,
     pub(crate) duration: Duration,
+    pub(crate) told: Told<'a>,
 }
 
 /// A request, as its protocol has it.
@@ -44,6 +47,17 @@ impl<'a> Exchange<'a> {
     /// The client's address. `None` over a Unix socket.
     pub fn peer(&self) -> Option<SocketAddr> {
         self.peer
+    }
+
+    /// The connection that it came over, with what was agreed on if that has TLS.
+    pub fn connection(&self) -> Option<&'a ConnectionInfo> {
+        self.told.connection
+    }
+
+    /// What was left of that type by [`note`](crate::note()). A request that was refused before the application saw it has
+    /// none.
+    pub fn note<T: 'static>(&self) -> Option<&'a T> {
+        self.told.notes?.find()
     }
 
     /// The method as it was sent; empty if the head could not be parsed.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use thrum_http::{
     Application, Body, Exchange, Limits, Observer, Request, Response, Server, StatusCode, Timeouts,
-    service_fn,
+    note, service_fn,
 };
 use thrum_rt::net::{Shutdown, TcpListener, TcpStream};
 use thrum_rt::time::timeout;
@@ -100,6 +100,12 @@ async fn application(mut request: Request<Body>) -> Response<Body> {
             }
             Response::new("computed".into())
         }
+        "/note" => {
+            assert!(note(Arc::new(Left(" too early"))));
+            thrum_rt::time::sleep(Duration::from_millis(1)).await;
+            assert!(note(Arc::new(Left(" left"))));
+            Response::new("noted".into())
+        }
         "/panic" => panic!("as asked"),
         "/close" => {
             let mut response = Response::new(Body::from("closing"));
@@ -187,6 +193,9 @@ pub(crate) fn statuses(text: &str) -> Vec<u16> {
         .collect()
 }
 
+/// What `/note` leaves for the observer.
+struct Left(&'static str);
+
 /// Notes what it is told.
 #[derive(Default)]
 pub(crate) struct Notes(pub(crate) Mutex<Vec<String>>);
@@ -194,13 +203,18 @@ pub(crate) struct Notes(pub(crate) Mutex<Vec<String>>);
 impl Observer for Notes {
     fn finished(&self, exchange: &Exchange<'_>) {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        assert_eq!(
+            exchange.connection().map(|connection| connection.peer),
+            Some(exchange.peer())
+        );
         self.0.lock().unwrap().push(format!(
-            "{} {} {} {} {}",
+            "{} {} {} {} {}{}",
             text(exchange.method()),
             text(exchange.target()),
             exchange.status().as_u16(),
             exchange.body_bytes(),
             text(exchange.header("user-agent").unwrap_or(b"-")),
+            exchange.note::<Left>().map_or("", |left| left.0),
         ));
     }
 }

@@ -9,20 +9,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::line::Line;
-use super::pool::BUFFER_BYTES;
-use super::slot::SLOTS;
+use super::line::tests::get_x;
 use super::*;
+use crate::log::CLOSE_WAIT;
+use crate::log::pool::BUFFER_BYTES;
+use crate::slot::SLOTS;
 
 fn log(log: &AccessLog, target: &str) {
-    log.shared.log(&Line {
-        peer: "192.0.2.7".parse().ok(),
-        method: b"GET",
+    log.write(&Line {
         target: target.as_bytes(),
-        version: b"HTTP/1.1",
-        status: 200,
-        body_bytes: 612,
-        referer: None,
-        user_agent: Some(b"test"),
+        headers: &|name| (name == "user-agent").then_some(b"test".as_slice()),
+        ..get_x()
     });
 }
 
@@ -274,6 +271,105 @@ fn a_full_disk_costs_lines() {
     assert_eq!(access.dropped(), 2000);
 }
 
+/// A disk that is full costs lines, and when there is room again the log goes on, with whole lines.
+#[test]
+#[cfg(target_os = "linux")]
+fn after_a_full_disk_lines_are_written_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let mount = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(arguments[0]);
+        command.args(&arguments[1..]).arg(folder.path());
+        let quiet = command.stderr(std::process::Stdio::null());
+        quiet.status().is_ok_and(|status| status.success())
+    };
+    if !mount(&["mount", "-t", "tmpfs", "-o", "size=64k", "none"]) {
+        skipped("the access log on a full disk (mount is not permitted)");
+        return;
+    }
+    let unmounted = Unmount(&|| mount(&["umount", "-l"]));
+    let filler = folder.path().join("filler");
+    fs::write(&filler, vec![0; 40 * 1024]).unwrap();
+    let path = folder.path().join("access.log");
+    let access = AccessLog::to_file(&path).unwrap();
+    wait_until("a dropped line", || {
+        (0..1000).for_each(|_| log(&access, "/while-full"));
+        access.dropped() > 0
+    });
+    let before = access.dropped();
+    fs::remove_file(&filler).unwrap();
+    wait_until("a line after it", || {
+        log(&access, "/again");
+        fs::read_to_string(&path).unwrap().contains("/again HTTP")
+    });
+    access.close();
+    assert!(access.dropped() >= before);
+    let text = fs::read_to_string(&path).unwrap();
+    // The one line that was torn when the disk was full has been ended; all others are whole.
+    let torn = text
+        .lines()
+        .filter(|line| !line.ends_with("\"test\""))
+        .count();
+    assert!(torn <= 1, "{torn} torn lines");
+    drop(unmounted);
+}
+
+/// Undoes a mount, also when the test fails.
+struct Unmount<'a>(&'a dyn Fn() -> bool);
+
+impl Drop for Unmount<'_> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+fn skipped(what: &str) {
+    if let Some(list) = std::env::var_os("THRUM_SKIPPED") {
+        let mut list = fs::OpenOptions::new().append(true).open(list).unwrap();
+        writeln!(list, "{what}").unwrap();
+    }
+}
+
+#[test]
+fn a_log_that_is_opened_anew_writes_before_it_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("access.log");
+    let access = AccessLog::to_file(&path).unwrap();
+    log(&access, "/before");
+    let moved = folder.path().join("moved");
+    fs::rename(&path, &moved).unwrap();
+    access.reopen();
+    wait_until("the new file", || path.exists());
+    log(&access, "/after");
+    access.close();
+    assert_eq!(targets(&fs::read_to_string(&moved).unwrap()), ["/before"]);
+    assert_eq!(targets(&fs::read_to_string(&path).unwrap()), ["/after"]);
+}
+
+#[test]
+fn messages_to_syslog_and_the_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
+    let socket = std::os::unix::net::UnixDatagram::bind(&path).unwrap();
+    socket
+        .set_read_timeout(Some(Duration::from_secs(10)))
+        .unwrap();
+    let message_to = |target: Target| {
+        let access = AccessLog::open(&target, &Format::common()).unwrap();
+        log(&access, "/x");
+        access.close();
+        assert_eq!(access.dropped(), 0);
+        let mut buffer = [0; 2000];
+        let length = socket.recv(&mut buffer).unwrap();
+        String::from_utf8(buffer[..length].to_vec()).unwrap()
+    };
+    let syslog = message_to(Target::Syslog(path.clone(), Default::default()));
+    assert!(syslog.starts_with("<30>1 2"), "{syslog}");
+    assert!(syslog.ends_with("\"GET /x HTTP/1.1\" 200 612"), "{syslog}");
+    let journal = message_to(Target::Journald(path.clone()));
+    assert!(journal.starts_with("MESSAGE=192.0.2.7 - - ["), "{journal}");
+    assert!(journal.ends_with("\nTHRUM_ROUTE=/"), "{journal}");
+}
+
 #[test]
 fn a_file_that_cannot_be_opened_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
@@ -287,20 +383,24 @@ fn a_file_that_cannot_be_opened_is_an_error() {
 #[ignore = "a measurement"]
 fn cost() {
     const LINES: u32 = 2_000_000;
+    fn fields(name: &str) -> Option<&'static [u8]> {
+        match name {
+            "referer" => Some(b"https://www.example.com/articles/"),
+            "user-agent" => {
+                Some(b"Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
+            }
+            _ => None,
+        }
+    }
     let line = Line {
-        peer: "192.0.2.7".parse().ok(),
-        method: b"GET",
         target: b"/articles/2026/11/index.html",
-        version: b"HTTP/1.1",
-        status: 200,
-        body_bytes: 612,
-        referer: Some(b"https://www.example.com/articles/"),
-        user_agent: Some(b"Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"),
+        headers: &fields,
+        ..get_x()
     };
     let measure = |what: &str, access: &AccessLog, line: &Line<'_>| {
         let start = Instant::now();
         for _ in 0..LINES {
-            access.shared.log(line);
+            access.write(line);
         }
         let taken = start.elapsed();
         println!(
@@ -321,8 +421,10 @@ fn cost() {
             &AccessLog::to_file("/dev/null").unwrap(),
             &line,
         );
+        let json = AccessLog::open(&Target::file("/dev/null"), &Format::json()).unwrap();
+        measure("/dev/null, JSON", &json, &line);
         let over_ipv6 = Line {
-            peer: "2001:db8:85a3::8a2e:370:7334".parse().ok(),
+            client: "2001:db8:85a3::8a2e:370:7334".parse().ok(),
             ..line
         };
         measure(
@@ -331,7 +433,7 @@ fn cost() {
             &over_ipv6,
         );
         let hostile = Line {
-            user_agent: Some(&[0xff; 512]),
+            headers: &|_| Some(&[0xff; 512]),
             ..line
         };
         measure(

@@ -21,6 +21,7 @@ use super::policy::{Defaults, Lifetime, Verdict, Wishes, invalidates, varies};
 use super::record::Record;
 use super::store::{Cache, CacheLimits};
 use crate::config::{Kind, Problem, Setting, Settings};
+use crate::metrics::{self, CacheUse, observe_cache};
 use crate::site::{Answer, Building, Handler, Layer, Visit, host_of, reply};
 
 /// What is written.
@@ -129,8 +130,22 @@ fn build(settings: &Settings, inner: Arc<dyn Handler>, to: &mut Building<'_>) ->
     }
     let name = format!("{limits:?} {folder:?}");
     let opening = to.kept.get(&name, || Opening::new(limits, folder));
-    let eager = opening.clone();
-    to.when_live(move |_| drop(eager.cache()));
+    let (eager, registry) = (opening.clone(), metrics::verbs::registry(to));
+    to.when_live(move |_| {
+        let folder = eager
+            .folder
+            .as_ref()
+            .map(|folder| folder.display().to_string());
+        let name = folder.unwrap_or_else(|| "memory".to_owned());
+        observe_cache(&registry, "responses", name, &eager.cache(), |cache| {
+            let counts = cache.counts();
+            CacheUse {
+                hits: counts.hits + counts.stale + counts.revalidated + counts.coalesced,
+                misses: counts.misses,
+                bytes: counts.memory_bytes + counts.disk_bytes,
+            }
+        });
+    });
     Arc::new(Cached {
         opening,
         inner,

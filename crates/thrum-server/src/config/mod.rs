@@ -44,5 +44,5 @@ pub use schema::{Arity, Kind, Setting, Tables, Verb};
 pub use settings::{Entry, Settings};
 pub use source::{Place, Source, Sources};
 pub use token::word;
-pub(crate) use value::rate;
 pub use value::{InvalidNetwork, Network, Rate, Value};
+pub(crate) use value::{rate, size};

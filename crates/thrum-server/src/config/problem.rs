@@ -59,9 +59,11 @@ pub struct Problems {
 }
 
 impl Problems {
-    /// Notes a problem.
+    /// Notes a problem, once: what stands in a site is looked at for each of its routes.
     pub fn add(&mut self, problem: Problem) {
-        self.found.push(problem);
+        if !self.found.contains(&problem) {
+            self.found.push(problem);
+        }
     }
 
     /// Notes what went wrong at a place, if it did.

@@ -65,7 +65,7 @@ pub(super) fn switch(text: &str) -> Option<bool> {
 }
 
 /// Bytes: `512`, `16KiB`, `10m`.
-pub(super) fn size(text: &str) -> Option<u64> {
+pub(crate) fn size(text: &str) -> Option<u64> {
     let (number, unit) = number_and_unit(text)?;
     let shift = match unit.to_ascii_lowercase().as_str() {
         "" | "b" => 0,

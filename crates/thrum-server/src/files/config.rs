@@ -9,6 +9,7 @@ use super::{Coding, Compression, Files, Freshness, Limits, Order, SortBy, State}
 use crate::config::{
     Arity, Entry, Kind, Problem, Problems, RouteConfig, Setting, Settings, Value, Verb,
 };
+use crate::metrics::{self, CacheUse, observe_cache};
 use crate::site::{Building, Handler, HandlerKind};
 
 /// `/ -> /srv/www`.
@@ -257,7 +258,20 @@ fn build(route: &RouteConfig, building: &mut Building<'_>) -> Option<Arc<dyn Han
     // The same folder, served in the same way, keeps what is known of it when the configuration is loaded anew.
     let kept = building.kept;
     let state = kept.get(&format!("{files:?}"), || State::new(&files.options));
-    Some(Arc::new(Files { state, ..files }))
+    let files = Arc::new(Files { state, ..files });
+    let (served, registry) = (files.clone(), metrics::verbs::registry(building));
+    building.when_live(move |_| {
+        let root = served.root().display().to_string();
+        observe_cache(&registry, "files", root, &served, |files| {
+            let stats = files.stats();
+            CacheUse {
+                hits: stats.hits,
+                misses: stats.misses,
+                bytes: stats.bytes as u64,
+            }
+        });
+    });
+    Some(files)
 }
 
 /// Sets up files as it was written. What is wrong is noted and left out.

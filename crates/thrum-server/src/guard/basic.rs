@@ -201,7 +201,7 @@ impl Handler for Guarded {
         if let (Some(remembered), Some(print)) = (&file.remembered, &print)
             && remembered.knows(print)
         {
-            visit.user = Some(name.into());
+            visit.authenticated(name.into());
             return self.handler.handle(request, visit);
         }
         let (auth, handler) = (self.auth.clone(), self.handler.clone());
@@ -220,7 +220,7 @@ impl Handler for Guarded {
             if let (Some(remembered), Some(print)) = (&file.remembered, print) {
                 remembered.add(print);
             }
-            visit.user = Some(name.into());
+            visit.authenticated(name.into());
             let answer = handler.handle(request, visit.clone());
             visit.settle(answer).await
         })

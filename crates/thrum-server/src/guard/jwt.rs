@@ -242,10 +242,9 @@ impl Handler for Guarded {
             let why = "Bearer error=\"insufficient_scope\"";
             return refuse(StatusCode::FORBIDDEN, why, &visit).into();
         }
-        visit.user = claims
-            .get(&self.auth.user)
-            .and_then(Value::as_str)
-            .map(Arc::from);
+        if let Some(user) = claims.get(&self.auth.user).and_then(Value::as_str) {
+            visit.authenticated(user.into());
+        }
         self.handler.handle(request, visit)
     }
 }

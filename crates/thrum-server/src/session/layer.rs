@@ -112,7 +112,8 @@ impl Handler for WithSessions {
                     Err(error) => return failed(&error),
                 }
             }
-            let mut response = inner.handle(request, visit).response().await;
+            let answer = inner.handle(request, visit.clone());
+            let mut response = visit.settle(answer).await;
             if forward::speaks(&response)
                 && let Err(error) = forward::obey(&session, &mut response).await
             {

@@ -18,6 +18,7 @@ use super::name::Endpoint;
 use super::reply;
 use super::sites::{Hosts, host_of};
 use crate::forwarded::TrustedProxies;
+use crate::session;
 
 /// All sites of a configuration.
 pub struct Sites {
@@ -106,7 +107,9 @@ pub struct AppAt {
 
 impl AppAt {
     /// Answers a request that came over the connection of [`thrum_http::connection`].
-    pub fn answer(&self, request: Request<Body>) -> Answer {
+    pub fn answer(&self, mut request: Request<Body>) -> Answer {
+        // What only a session may say, whether the route has sessions or not.
+        session::strip(request.headers_mut());
         let live = self.app.current.load();
         let connection = thrum_http::connection().unwrap_or_default();
         let client = live.trusted.client(

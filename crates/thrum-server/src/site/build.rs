@@ -17,7 +17,9 @@ use super::{Sites, reply};
 use crate::config::{Arity, Config, Kind, Problem, Problems, RouteConfig, Setting, Settings};
 use crate::config::{SiteConfig, Value};
 use crate::forwarded::TrustedProxies;
+use crate::observe;
 use crate::process::says_tls;
+use crate::store;
 
 /// What may stand in a site and is read here.
 pub(super) const SITE_SETTINGS: &[Setting] = &[
@@ -69,6 +71,8 @@ impl Sites {
             global: &config.global,
             starts: Vec::new(),
         };
+        store::config::check(&mut building);
+        observe::prepare(&mut building);
         let mut redirects = Vec::new();
         for (place, site) in config.sites.iter().enumerate() {
             let names = site_names(site, &mut building);
@@ -248,7 +252,8 @@ fn build_site(site: &SiteConfig, place: usize, to: &mut Building<'_>) -> Site {
     }
     let routes = routes.into_iter().map(|(route, _)| route).collect();
     let fallback = wrapped(Arc::new(NotFound), &site.settings, to);
-    let mut site = Site::new(name, routes, fallback);
+    let sight = observe::of_site(&name, &site.settings, to);
+    let mut site = Site::new(name, routes, fallback).seen(sight);
     site.place = Some(place);
     site
 }

@@ -6,10 +6,11 @@ use std::pin::Pin;
 use std::sync::{Arc, Weak};
 
 use http::{Request, Response, StatusCode};
-use thrum_http::Body;
+use thrum_http::{Body, note};
 
 use super::reply;
 use super::sites::{HOPS, Site};
+use crate::observe::User;
 
 /// Answers the requests of a route: the route's verb, or something around it that lets requests through, answers in its
 /// stead, or changes its responses.
@@ -88,6 +89,12 @@ impl Visit {
         let mut captures = self.captures.iter();
         let found = captures.find(|(known, _)| **known == *name);
         found.map_or("", |(_, value)| value)
+    }
+
+    /// Says who the user is, to the handlers that come next and to the logs.
+    pub fn authenticated(&mut self, user: Arc<str>) {
+        note(Arc::new(User(user.clone())));
+        self.user = Some(user);
     }
 
     /// Answers another request in this one's stead, from the first route of the site on: what a script asks for by a local

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use http::header::{HOST, LOCATION};
 use http::uri::PathAndQuery;
 use http::{HeaderValue, Method, Request, Response, StatusCode, Uri};
-use thrum_http::Body;
+use thrum_http::{Body, note};
 
 use super::handler::{Answer, Handler, Route, Visit};
 use super::name::Host;
 use super::pattern::{Matched, Pattern, normalized};
 use super::reply;
+use crate::observe::Sight;
 
 /// How often a request may be passed on to another path of its site before it is given up as going in circles.
 pub(super) const HOPS: u8 = 10;
@@ -27,6 +28,8 @@ pub struct Site {
     others: Vec<usize>,
     /// Answers where no route matches.
     fallback: Arc<dyn Handler>,
+    /// For what is answered without a route.
+    sight: Option<Arc<Sight>>,
 }
 
 pub(super) struct SiteRoute {
@@ -70,7 +73,14 @@ impl Site {
             by_first,
             others,
             fallback,
+            sight: None,
         }
+    }
+
+    /// Says where what is answered without a route is logged and counted.
+    pub(super) fn seen(mut self, sight: Arc<Sight>) -> Self {
+        self.sight = Some(sight);
+        self
     }
 
     /// The first of its names.
@@ -81,6 +91,10 @@ impl Site {
     /// Answers a request by the first route that matches; by later ones where that one passes it on.
     pub(super) fn answer(self: &Arc<Self>, request: Request<Body>, mut visit: Visit) -> Answer {
         visit.site = Arc::downgrade(self);
+        if let Some(sight) = &self.sight {
+            visit.route = sight.route().clone();
+            note(sight.clone());
+        }
         self.answer_from(0, request, visit)
     }
 

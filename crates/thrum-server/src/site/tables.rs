@@ -3,10 +3,11 @@
 use super::build::SITE_SETTINGS;
 use super::{HandlerKind, Layer};
 use crate::config::{Setting, Tables, Verb};
+use crate::error_log::ERROR_LOG;
+use crate::metrics::verbs as numbers;
 use crate::verbs::{redirect, respond, rewrite};
-use crate::{
-    acme, cache, cgi, error_pages, files, forwarded, guard, kv, process, proxy, session, store,
-};
+use crate::{acme, cache, cgi, error_pages, fastcgi, files, forwarded, guard, kv, observe};
+use crate::{process, proxy, session, store};
 
 /// What may stand where.
 pub static TABLES: Tables = Tables {
@@ -21,6 +22,7 @@ static GLOBAL: &[&[Setting]] = &[
     store::config::SETTINGS,
     acme::SETTINGS,
     forwarded::SETTINGS,
+    &[observe::LOG, ERROR_LOG],
 ];
 static SITE: &[&[Setting]] = &[SITE_SETTINGS, process::SITE];
 
@@ -36,8 +38,10 @@ macro_rules! registered {
 
 // Verbs in the order of the reference page; layers with the outermost first.
 registered! {
-    handlers: files::KIND, cgi::KIND, proxy::KIND, redirect::KIND, respond::KIND, rewrite::KIND, kv::KIND;
-    layers: error_pages::LAYER,
+    handlers: files::KIND, cgi::KIND, fastcgi::KIND, proxy::KIND, redirect::KIND, respond::KIND, rewrite::KIND,
+        kv::KIND, numbers::METRICS_KIND, numbers::HEALTH_KIND, numbers::READY_KIND;
+    layers: observe::LAYER,
+        error_pages::LAYER,
         guard::headers::LAYER,
         guard::security::LAYER,
         guard::cors::LAYER,
@@ -47,8 +51,9 @@ registered! {
         guard::basic::LAYER,
         guard::jwt::LAYER,
         guard::concurrency::LAYER,
-        session::config::LAYER,
-        cache::LAYER;
+        cache::LAYER,
+        // Within the cache: what it keeps has no visitor, and what has one says so.
+        session::config::LAYER;
 }
 
 #[cfg(test)]

@@ -304,3 +304,28 @@ fn a_buffer_lets_the_upstream_go() {
         assert_eq!(text.matches('x').count(), 16_384_000);
     });
 }
+
+/// Who is here is a proxy in front of this one.
+#[test]
+fn a_trusted_proxys_word_is_passed_on() {
+    run(async {
+        let upstream = mirror().await;
+        let front = front_of(&format!(
+            "trust-proxy 127.0.0.1\n:8080 {{\n/ >> {upstream}\n}}\n"
+        ))
+        .await;
+        let request = Client::new()
+            .get(front.url("/"))
+            .header("x-forwarded-for", "192.0.2.7");
+        let request = request
+            .header("x-forwarded-proto", "https")
+            .header("forwarded", "for=6.6.6.6");
+        let text = request.send().await.unwrap().text().await.unwrap();
+        assert!(
+            text.contains("x-forwarded-for: 192.0.2.7, 127.0.0.1\n"),
+            "{text}"
+        );
+        assert!(text.contains("x-forwarded-proto: https\n"), "{text}");
+        assert!(!text.contains("6.6.6.6"), "{text}");
+    });
+}

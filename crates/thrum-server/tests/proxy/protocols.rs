@@ -113,13 +113,10 @@ fn websocket_messages_go_through_and_the_end_does_too() {
         }
         assert_eq!(front.status(upstream).active, 2, "they count");
         assert!(websocket::connect(&url).await.is_err(), "there may be two");
-        for socket in &mut sockets {
-            socket
-                .close(websocket::CloseCode::Normal, "")
-                .await
-                .unwrap();
+        for socket in sockets {
+            let closed = socket.close(websocket::CloseCode::Normal, "bye").await;
+            closed.unwrap();
         }
-        drop(sockets);
         until("both are over", || front.status(upstream).active == 0).await;
         let mut socket = websocket::connect(&url).await.unwrap();
         socket

@@ -106,8 +106,11 @@ pub(crate) struct Front {
 
 /// What is built of these routes.
 pub(crate) fn sites(routes: &str, kept: &Kept) -> Result<Sites, String> {
-    let text = format!(":8080 {{\n{routes}\n}}\n");
-    let config = Config::parse(&text, &TABLES).map_err(|report| report.to_string())?;
+    sites_of(&format!(":8080 {{\n{routes}\n}}\n"), kept)
+}
+
+fn sites_of(text: &str, kept: &Kept) -> Result<Sites, String> {
+    let config = Config::parse(text, &TABLES).map_err(|report| report.to_string())?;
     Sites::build(&config, kept).map_err(|problems| {
         let messages = problems.iter().map(|problem| problem.message.as_str());
         messages.collect::<Vec<_>>().join("; ")
@@ -116,8 +119,13 @@ pub(crate) fn sites(routes: &str, kept: &Kept) -> Result<Sites, String> {
 
 /// Serves these routes, written as in a site.
 pub(crate) async fn front(routes: &str) -> Front {
+    front_of(&format!(":8080 {{\n{routes}\n}}\n")).await
+}
+
+/// Serves a whole configuration.
+pub(crate) async fn front_of(text: &str) -> Front {
     let kept = Arc::new(Kept::default());
-    let sites = sites(routes, &kept).unwrap();
+    let sites = sites_of(text, &kept).unwrap();
     let endpoint = sites.endpoints().next().unwrap().0.clone();
     let app = App::new(sites);
     let address = serve(app.at(endpoint)).await;

@@ -38,7 +38,7 @@ fn mistakes_are_named() {
             "the value of x-a is missing",
         ),
         (
-            "/ >> a:1 { request-header set X-A {id} }",
+            "/ >> a:1 { request-header set X-A \"{id}\" }",
             "the route's path has no {id}",
         ),
         (
@@ -49,8 +49,8 @@ fn mistakes_are_named() {
             "/ >> a:1 { health ok }",
             "ok is no path: it begins with no /",
         ),
-        ("/ >> a:1 { limit 0 }", "limit"),
-        ("/ >> a:1 { timeout 10 }", "timeout"),
+        ("/ >> a:1 { limit 0 }", "`0` is not a number that fits here"),
+        ("/ >> a:1 { timeout 10 }", "`10` is not"),
     ] {
         let said = wrong(route);
         assert!(said.contains(expected), "{route}: {said}");
@@ -68,7 +68,7 @@ fn all_of_it_can_be_written() {
         health /healthz { every 1s; timeout 500ms; expect 200 204; fails 1; passes 2; host h }
         retries 1; retry-time 2s; retry-budget 10
         host upstream; forwarded rfc; via off
-        request-header set X-Id {id}
+        request-header set X-Id \"{id}\"
         request-header remove Cookie
         buffer on; buffer-size 64KiB
         keep-alive 10; keep-alive-timeout 4s; connection-age 1m

@@ -52,7 +52,7 @@ impl Drops {
         let drops = Arc::clone(self);
         let warn = move || {
             tracing::warn!(
-                target: "thrum::access_log",
+                target: "thrum::log",
                 dropped = drops.count(),
                 "{} is full or takes lines too slowly: lines are dropped, requests go on",
                 drops.name
@@ -72,7 +72,7 @@ impl Drops {
         self.add(lines);
         if self.may_warn() {
             tracing::warn!(
-                target: "thrum::access_log",
+                target: "thrum::log",
                 dropped = self.count(),
                 "cannot write to {}: {error}; lines are dropped, requests go on",
                 self.name
@@ -82,7 +82,7 @@ impl Drops {
 
     /// True once in an interval, for one caller.
     fn may_warn(&self) -> bool {
-        let now = stamp::now();
+        let now = stamp::now().second;
         let last = self.last_warning.load(Ordering::Relaxed);
         // The difference either way: a clock that was set back must not silence the log.
         now.abs_diff(last) >= INTERVAL

@@ -1,17 +1,18 @@
-//! A small number for each OS thread that logs, free again when the thread ends.
+//! A small number for each OS thread that logs or counts, free again when the thread ends.
 //!
-//! The number picks the thread's buffer in every log, so no log keeps a list of threads, and threads that come and go
+//! The number picks the thread's buffer in every log and its share of every hot counter, so nothing keeps a list of threads,
+//! and threads that come and go
 //! (standby threads do) use the same few numbers again. It is shared only when more than [`SLOTS`] threads log at
 //! the same time, which costs those threads a moment of each other's lock and nothing else.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// How many threads have a number, and so a buffer, to themselves.
-pub(super) const SLOTS: usize = u64::BITS as usize;
+pub(crate) const SLOTS: usize = u64::BITS as usize;
 
 /// The calling thread's number, below [`SLOTS`].
 #[inline]
-pub(super) fn of_this_thread() -> usize {
+pub(crate) fn of_this_thread() -> usize {
     // A thread that logs while its thread-locals are destroyed borrows number 0.
     CLAIM.try_with(|claim| claim.slot).unwrap_or(0)
 }

@@ -28,10 +28,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::Thread;
 
 use super::drops::Drops;
-use super::line::Line;
 use super::pool::{Buffer, Pool};
-use super::slot::{self, SLOTS};
-use super::stamp::{self, Stamp};
+use super::stamp::Stamp;
+use crate::slot::{self, SLOTS};
 
 /// How many full buffers are worth a wake-up before the second is over: to wake a thread costs as much as to format
 /// fifty lines.
@@ -44,6 +43,8 @@ pub(super) struct Shared {
     armed: AtomicBool,
     /// No shard takes another buffer; the writer collects a last time and ends.
     closing: AtomicBool,
+    /// The target is to be opened anew.
+    reopening: AtomicBool,
     /// Nobody waits for the writer any more: it gives up what it still has.
     abandoned: AtomicBool,
     /// Lines in the buffer that the writer is writing.
@@ -75,6 +76,7 @@ impl Shared {
             pool: Pool::new(),
             armed: AtomicBool::new(false),
             closing: AtomicBool::new(false),
+            reopening: AtomicBool::new(false),
             abandoned: AtomicBool::new(false),
             in_hand: AtomicU64::new(0),
             drops: Arc::new(Drops::new(name)),
@@ -82,16 +84,27 @@ impl Shared {
         }
     }
 
-    /// Takes a line or counts it as dropped. Makes no system call, but to wake the writer, once in thousands of
-    /// lines or once a second.
-    pub(super) fn log(&self, line: &Line<'_>) {
+    /// Takes a line of at most so many bytes, or counts it as dropped. Makes no system call, but to wake the writer, once in
+    /// thousands of lines or once a second.
+    pub(super) fn append(&self, longest: usize, write: impl FnOnce(&mut Stamp, &mut Vec<u8>)) {
         let mut page = self.shards[slot::of_this_thread()].lock();
         let Page { buffer, stamp } = &mut *page;
-        if buffer.room() < line.bound() && !self.renew(buffer) {
+        if buffer.room() < longest && !self.renew(buffer) {
             return;
         }
-        line.write(stamp.at(stamp::now()), &mut buffer.bytes);
+        write(stamp, &mut buffer.bytes);
         buffer.lines += 1;
+    }
+
+    /// Has the writer open its target anew.
+    pub(super) fn reopen(&self) {
+        self.reopening.store(true, Ordering::Release);
+        self.wake_writer();
+    }
+
+    /// Whether the target is to be opened anew; says so once.
+    pub(super) fn takes_reopening(&self) -> bool {
+        self.reopening.load(Ordering::Relaxed) && self.reopening.swap(false, Ordering::Acquire)
     }
 
     /// Puts an empty buffer into a shard in place of a full one, or of none. Returns false if the line is to be

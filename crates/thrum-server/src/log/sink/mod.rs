@@ -1,34 +1,39 @@
-//! Where the lines go: a file that may be moved away, standard output, or any `Write`.
+//! How lines get to where they go: a stream of bytes, a file that is rotated, or a message for each line.
 
-use std::fs::{File, OpenOptions};
+mod datagram;
+mod file;
+mod rotate;
+mod tcp;
+
+use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
+
+use super::stamp;
+use super::target::{Rotation, Target};
+use datagram::Datagrams;
+use file::LogFile;
+use tcp::Tcp;
 
 /// How long to wait for a target that would not block, and is full.
 const FULL_WAIT: Duration = Duration::from_millis(10);
+/// How long a socket may block before it is asked whether it is still worth it.
+const SOCKET_WAIT: Duration = Duration::from_millis(100);
 
 /// The target, written to by one thread.
-pub(super) struct Sink {
-    out: Box<dyn Write + Send>,
-    place: Option<Place>,
+pub(crate) struct Sink {
+    out: Out,
     /// The last write ended within a line.
     torn: bool,
 }
 
-/// Where a regular file was opened, to notice that it is no longer there.
-struct Place {
-    path: PathBuf,
-    file: FileId,
-    /// It could not be opened again, and that was said.
-    lost: bool,
+enum Out {
+    Stream(Box<dyn Write + Send>),
+    File(LogFile),
+    Datagrams(Datagrams),
 }
-
-/// Device and number.
-#[derive(Clone, Copy, PartialEq)]
-struct FileId(u64, u64);
 
 /// What was left of the bytes when the target refused them.
 pub(super) struct Refused<'a> {
@@ -37,36 +42,37 @@ pub(super) struct Refused<'a> {
 }
 
 impl Sink {
-    pub(super) fn writer(out: Box<dyn Write + Send>) -> Self {
-        Self {
-            out,
-            place: None,
-            torn: false,
+    /// Opens a target. Sockets are connected when there is something to send, so a syslog may start later.
+    pub(crate) fn open(target: &Target) -> io::Result<Self> {
+        match target {
+            Target::Stdout => Self::duplicate(io::stdout().as_fd()),
+            Target::Stderr => Self::duplicate(io::stderr().as_fd()),
+            Target::File(path, rotation) => Self::file(path, rotation),
+            Target::Syslog(path, _) => Ok(Self::of(Out::Datagrams(Datagrams::unix(path, b"\n")))),
+            Target::Journald(path) => Ok(Self::of(Out::Datagrams(Datagrams::unix(path, b"\n\n")))),
+            Target::SyslogUdp(host, _) => Ok(Self::of(Out::Datagrams(Datagrams::udp(host)))),
+            Target::SyslogTcp(host, _) => Ok(Self::writer(Box::new(Tcp::new(host)))),
         }
     }
 
-    /// Appends to a file, which is created if need be. A named pipe need not have a reader yet.
-    pub(super) fn file(path: &Path) -> io::Result<Self> {
-        // Whatever folder the process moves to later, the file is where it was asked for.
-        let path = std::path::absolute(path)?;
-        let (file, id) = open(&path)?;
-        let place = id.map(|file| Place {
-            path,
-            file,
-            lost: false,
-        });
-        Ok(Self {
-            out: Box::new(file),
-            place,
-            torn: false,
-        })
+    /// Writes to anything. It is given whole lines, and flushed after them.
+    pub(crate) fn writer(out: Box<dyn Write + Send>) -> Self {
+        Self::of(Out::Stream(out))
     }
 
-    /// Writes to the standard output's descriptor. Not through [`io::stdout`]: its lock would be held while the
-    /// target is stuck, and it would write each line by itself.
-    pub(super) fn stdout() -> io::Result<Self> {
-        let stdout = io::stdout().as_fd().try_clone_to_owned()?;
-        Ok(Self::writer(Box::new(File::from(stdout))))
+    fn file(path: &Path, rotation: &Rotation) -> io::Result<Self> {
+        Ok(Self::of(Out::File(LogFile::open(path, rotation)?)))
+    }
+
+    /// Writes to a standard descriptor. Not through [`io::stdout`]: its lock would be held while the target is stuck, and it
+    /// would write each line by itself.
+    fn duplicate(descriptor: std::os::fd::BorrowedFd<'_>) -> io::Result<Self> {
+        let descriptor = descriptor.try_clone_to_owned()?;
+        Ok(Self::writer(Box::new(File::from(descriptor))))
+    }
+
+    fn of(out: Out) -> Self {
+        Self { out, torn: false }
     }
 
     /// Writes whole lines. Blocks as long as the target does; `abandoned` ends the wait for a target that would
@@ -76,6 +82,9 @@ impl Sink {
         lines: &'a [u8],
         abandoned: impl Fn() -> bool + Copy,
     ) -> Result<(), Refused<'a>> {
+        if let Out::Datagrams(datagrams) = &mut self.out {
+            return datagrams.send_all(lines, abandoned);
+        }
         if self.torn {
             // What came before a refusal may be half a line. Close it rather than have the next one torn as well.
             match self.write_all(b"\n", abandoned) {
@@ -88,41 +97,61 @@ impl Sink {
                 }
             }
         }
-        self.write_all(lines, abandoned).inspect_err(|refused| {
-            let written = &lines[..lines.len() - refused.rest.len()];
-            self.torn = written.last().is_some_and(|byte| *byte != b'\n');
-        })
+        let mut rest = lines;
+        while !rest.is_empty() {
+            let part = match &mut self.out {
+                Out::File(file) => file.make_room(rest, stamp::now().second),
+                _ => rest.len(),
+            };
+            let (now, later) = rest.split_at(part);
+            if let Err(refused) = self.write_all(now, abandoned) {
+                let written = part - refused.rest.len();
+                self.torn = written > 0 && now[written - 1] != b'\n';
+                return Err(Refused {
+                    rest: &rest[written..],
+                    error: refused.error,
+                });
+            }
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// How many lines end in what was refused.
+    pub(super) fn lines_in(&self, rest: &[u8]) -> u64 {
+        match &self.out {
+            Out::Datagrams(datagrams) => datagrams.messages(rest).count() as u64,
+            _ => rest.iter().filter(|byte| **byte == b'\n').count() as u64,
+        }
     }
 
     /// Hands on what the target itself buffers.
     pub(super) fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+        match &mut self.out {
+            Out::Stream(out) => out.flush(),
+            Out::File(_) | Out::Datagrams(_) => Ok(()),
+        }
     }
 
     /// Opens the file anew if it was moved or deleted, as log rotation does. Keeps the old one if that fails.
     pub(super) fn revisit(&mut self) {
-        let Some(place) = &mut self.place else { return };
-        if std::fs::metadata(&place.path).is_ok_and(|found| FileId::of(&found) == place.file) {
-            return;
+        if let Out::File(file) = &mut self.out
+            && file.revisit()
+        {
+            self.torn = false;
         }
-        match open(&place.path) {
-            Ok((file, id)) => {
-                self.out = Box::new(file);
-                self.torn = false;
-                match id {
-                    Some(id) => (place.file, place.lost) = (id, false),
-                    None => self.place = None,
+    }
+
+    /// Opens the file anew in any case, and connects anew.
+    pub(super) fn reopen(&mut self) {
+        match &mut self.out {
+            Out::File(file) => {
+                if file.reopen() {
+                    self.torn = false;
                 }
             }
-            Err(error) if !place.lost => {
-                place.lost = true;
-                tracing::warn!(
-                    target: "thrum::access_log",
-                    "{} was moved and cannot be opened anew: {error}; lines go to where it was moved",
-                    place.path.display()
-                );
-            }
-            Err(_) => {}
+            Out::Datagrams(datagrams) => datagrams.disconnect(),
+            Out::Stream(_) => {}
         }
     }
 
@@ -133,7 +162,12 @@ impl Sink {
     ) -> Result<(), Refused<'a>> {
         let mut rest = bytes;
         while !rest.is_empty() {
-            match self.out.write(rest) {
+            let written = match &mut self.out {
+                Out::Stream(out) => out.write(rest),
+                Out::File(file) => file.write(rest),
+                Out::Datagrams(_) => Ok(rest.len()), // are not written to
+            };
+            match written {
                 Ok(0) => {
                     return Err(Refused {
                         rest,
@@ -142,7 +176,7 @@ impl Sink {
                 }
                 Ok(written) => rest = &rest[written..],
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // A pipe or terminal that some other process has set not to block.
+                // A pipe or terminal that some other process has set not to block, or a socket that was long enough in vain.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock && !abandoned() => {
                     std::thread::sleep(FULL_WAIT);
                 }
@@ -151,26 +185,6 @@ impl Sink {
         }
         Ok(())
     }
-}
-
-impl FileId {
-    fn of(metadata: &std::fs::Metadata) -> Self {
-        Self(metadata.dev(), metadata.ino())
-    }
-}
-
-/// The file, and its identity if it is a regular one.
-fn open(path: &Path) -> io::Result<(File, Option<FileId>)> {
-    let is_pipe = std::fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo());
-    // To open a pipe for writing waits for a reader; to open it for both does not.
-    let file = OpenOptions::new()
-        .append(true)
-        .create(true)
-        .read(is_pipe)
-        .open(path)?;
-    let metadata = file.metadata()?;
-    let id = metadata.is_file().then(|| FileId::of(&metadata));
-    Ok((file, id))
 }
 
 #[cfg(test)]
@@ -184,7 +198,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("access.log");
         std::fs::write(&path, "before\n").unwrap();
-        let mut sink = Sink::file(&path).unwrap();
+        let mut sink = Sink::file(&path, &Rotation::default()).unwrap();
         let write = |sink: &mut Sink, text: &str| {
             assert!(sink.write(text.as_bytes(), NEVER).is_ok());
         };
@@ -219,7 +233,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let logs = folder.path().join("logs");
         std::fs::create_dir(&logs).unwrap();
-        let mut sink = Sink::file(&logs.join("access.log")).unwrap();
+        let mut sink = Sink::file(&logs.join("access.log"), &Rotation::default()).unwrap();
 
         let moved = folder.path().join("moved");
         std::fs::rename(&logs, &moved).unwrap();
@@ -230,6 +244,20 @@ mod tests {
             std::fs::read_to_string(moved.join("access.log")).unwrap(),
             "one\n"
         );
+    }
+
+    #[test]
+    fn a_file_is_opened_anew_when_asked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("access.log");
+        let mut sink = Sink::file(&path, &Rotation::default()).unwrap();
+        assert!(sink.write(b"one\n", NEVER).is_ok());
+        let moved = folder.path().join("moved");
+        std::fs::rename(&path, &moved).unwrap();
+        sink.reopen();
+        assert!(sink.write(b"two\n", NEVER).is_ok());
+        assert_eq!(std::fs::read_to_string(&moved).unwrap(), "one\n");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "two\n");
     }
 
     /// Takes a number of bytes, then refuses `refusals` times, then takes all.

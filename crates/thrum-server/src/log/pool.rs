@@ -4,17 +4,17 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::line::LINE_MAX;
-use super::slot::SLOTS;
+use super::LONGEST;
+use crate::slot::SLOTS;
 
 /// Size of a buffer in bytes, some five hundred lines: a write of this size costs little more than its copying.
-pub(super) const BUFFER_BYTES: usize = 64 * 1024;
+pub(crate) const BUFFER_BYTES: usize = 64 * 1024;
 
 /// How many buffers a log may have in all (8 MiB): one for each thread, and as many on their way to the target.
 const BUFFERS: usize = 2 * SLOTS;
 
 const _: () = assert!(
-    LINE_MAX <= BUFFER_BYTES,
+    LONGEST < BUFFER_BYTES,
     "an empty buffer has room for any line"
 );
 

@@ -23,6 +23,13 @@ impl Writer {
         loop {
             // Before the collection: what is logged after it may be missed only if it was dropped.
             let closing = self.shared.is_closing();
+            if self.shared.takes_reopening() {
+                // What was taken before belongs to the old one, and so does what is in the shards.
+                self.shared.collect();
+                self.write_filled();
+                collect_at = None;
+                self.sink.reopen();
+            }
             if collect_at.is_none() && self.shared.is_armed() {
                 collect_at = Some(Instant::now() + self.every);
             }
@@ -66,7 +73,7 @@ impl Writer {
         // Zero if they were given up in the meantime, and counted.
         let lines = self.shared.in_hand.swap(0, Ordering::Relaxed);
         if let Err(Refused { rest, error }) = result {
-            let ends = rest.iter().filter(|byte| **byte == b'\n').count() as u64;
+            let ends = self.sink.lines_in(rest);
             self.shared.drops.refused(ends.min(lines), &error);
         }
     }

@@ -1,0 +1,35 @@
+//! What the server does, in numbers: counters, gauges and histograms, as Prometheus reads them and for people.
+//!
+//! Whoever has something to count asks a [`Registry`] for a [`Counter`], a [`Gauge`] or a [`Histogram`] by name and keeps it;
+//! who has numbers already says how to [read](Registry::source) them. What each request adds to is in [`Meters`]: there each
+//! thread has a part of its own, so counting costs a few nanoseconds.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | `registry` | [`Registry`]: numbers by name |
+//! | `histogram` | [`Histogram`], and its buckets |
+//! | `meters` | what is counted for each route |
+//! | `text` | the text that Prometheus reads |
+//! | `history` | the last ten minutes, second by second |
+//! | `process` | what the runtime and the HTTP server count |
+//! | `caches` | how often caches are of use |
+//! | `health` | whether the server is ready |
+//! | `verbs` | `metrics`, `health`, `ready` |
+
+mod caches;
+mod health;
+mod histogram;
+mod history;
+mod meters;
+mod process;
+mod registry;
+mod text;
+pub(crate) mod verbs;
+
+pub(crate) use caches::{CacheUse, observe_cache};
+pub use health::{Readiness, State};
+pub use histogram::Histogram;
+pub use history::{History, Second};
+pub use meters::{Meters, RouteMeter, Totals};
+pub use process::{observe_runtime, observe_server};
+pub use registry::{Counter, Gauge, Labels, Registry, Sample};
