@@ -19,7 +19,8 @@ BOOK = Path(__file__).resolve().parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", BOOK.parent / "target")) / "release"
 TICK = os.sysconf("SC_CLK_TCK")
 # Loads run on the second core.
-LOADER = ["taskset", "-c", str(min(1, os.cpu_count() - 1))]
+LOADER_CORE = min(1, os.cpu_count() - 1)
+LOADER = ["taskset", "-c", str(LOADER_CORE)]
 # TLS is what peers/tls.cnf says, for all clients that are OpenSSL's.
 CLIENT_TLS = {**os.environ, "OPENSSL_CONF": str(BOOK / "peers" / "tls.cnf")}
 
@@ -107,10 +108,10 @@ class Server:
 
 
 @contextlib.contextmanager
-def server(name: str, command: list, port: int, env: dict | None = None, scheme: str = "http"):
-    """Runs a server on the first core until the block ends."""
+def server(name: str, command: list, port: int, env: dict | None = None, scheme: str = "http", core: int = 0):
+    """Runs a server until the block ends, on the first core if no other is named."""
     process = subprocess.Popen(
-        ["taskset", "-c", "0", *map(str, command)],
+        ["taskset", "-c", str(core), *map(str, command)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         env={**os.environ, **(env or {})},

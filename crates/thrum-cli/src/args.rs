@@ -9,6 +9,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
 
+use crate::configure;
 use crate::listen::Listen;
 use crate::passwd::PasswdArgs;
 
@@ -23,6 +24,8 @@ Examples:
   thrum serve                          this folder, on http://127.0.0.1:8080/
   thrum serve public --open            a folder, and show it in the browser
   thrum serve public --listen :8080    for the whole network, not just this machine
+  thrum init proxy                     a configuration to start from
+  thrum check thrum.conf               every mistake in a configuration
   thrum help serve                     everything it can do";
 
 const SERVE_EXAMPLES: &str = "\
@@ -80,6 +83,9 @@ pub(crate) enum Command {
     Retire(TellArgs),
     /// Stop a running server
     Stop(TellArgs),
+
+    #[command(flatten)]
+    Configure(configure::Command),
 }
 
 /// What `thrum run` was asked.

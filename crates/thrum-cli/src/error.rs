@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use thrum_server::guard::passwords::InvalidUser;
 use thrum_server::config::Report;
+use thrum_server::guard::passwords::InvalidUser;
 
 use crate::listen::Listen;
 
@@ -47,6 +47,16 @@ pub(crate) enum Failure {
     Config(Box<Report>),
     #[error("{0}")]
     Process(String),
+    #[error("{} cannot be read: {}", .0.display(), reason(.1))]
+    Unreadable(PathBuf, io::Error),
+    #[error("{} cannot be written: {}", .0.display(), reason(.1))]
+    Unwritable(PathBuf, io::Error),
+    #[error("standard output cannot be written: {}", reason(.0))]
+    Stdout(io::Error),
+    #[error("{0} is not a whole URL, such as https://example.com/path")]
+    Url(String),
+    #[error("{} is there already", .0.display())]
+    Exists(PathBuf),
 }
 
 impl Failure {
@@ -107,6 +117,7 @@ impl Failure {
                 "ip address shows what it has; --listen :{} is all of them",
                 listen.port()
             )),
+            Self::Exists(_) => Some("move it away, or name another file; - prints it".to_owned()),
             _ => None,
         }
     }

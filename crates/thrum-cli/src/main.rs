@@ -8,6 +8,7 @@
 //! | `run` | `thrum run`: the sites of a configuration |
 //! | `command` | `thrum reload`, `upgrade`, `retire`, `stop` |
 //! | `ending` | how both end: asked to, finishing, at once |
+//! | `configure` | `thrum check`, `fmt`, `config`, `explain`, `init`, `import`, `reference`: what is done with a configuration |
 //! | `listen` | what `--listen` takes, and how an address is bound |
 //! | `banner` | what is printed at the start and at the end |
 //! | `error` | what can go wrong, and what to do about it |
@@ -19,6 +20,7 @@ mod args;
 mod banner;
 mod browser;
 mod command;
+mod configure;
 mod ending;
 mod error;
 mod listen;
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         Command::Upgrade(args) => command::tell(Tell::Upgrade, &args),
         Command::Retire(args) => command::tell(Tell::Retire, &args),
         Command::Stop(args) => command::tell(Tell::Stop, &args),
+        Command::Configure(command) => configure::run(command),
     };
     done.unwrap_or_else(|error| {
         terminal::print_error(&error);

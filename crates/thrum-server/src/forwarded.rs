@@ -117,8 +117,8 @@ impl TrustedProxies {
         }
     }
 
-    /// What a trusted peer writes.
-    fn field_of(&self, peer: Option<IpAddr>) -> Option<Field> {
+    /// What a peer writes (`None`: who connects over a Unix socket), if it is a proxy that is trusted.
+    pub fn field_of(&self, peer: Option<IpAddr>) -> Option<Field> {
         let mut networks = self.networks.iter();
         let trusted = match peer {
             Some(peer) => networks.find(|(network, _)| network.contains(peer)),

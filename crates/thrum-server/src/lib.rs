@@ -5,11 +5,15 @@
 //! * [`cache`]: responses that are kept, and answer later requests.
 //! * [`verbs`]: what a route can do that needs nothing but its line: redirect, respond, rewrite.
 //! * [`files`]: a folder as a web site.
+//! * [`kv`]: content in the store.
+//! * [`session`]: what is remembered of visitors.
 //! * [`guard`]: who may ask, how often and how much.
 //! * [`forwarded`]: who the client is when a proxy stands in between.
 //! * [`error_pages`]: pages of a site's own for what went wrong.
-//! * [`cgi`]: programs that answer requests; [`gateway`]: what they have in common with other ways to call programs.
+//! * [`cgi`], [`fastcgi`]: programs that answer requests; `gateway` is what the two have in common.
 //! * [`proxy`]: requests taken to other servers.
+//! * [`kv`]: content in the store.
+//! * [`session`]: what is remembered of visitors.
 //! * [`store`]: state that outlives the process.
 //! * [`access_log`]: a line for each request, written without anyone waiting for it.
 //! * [`error_log`]: what the server has to say through `tracing`.
@@ -27,15 +31,18 @@ pub mod cgi;
 pub mod config;
 pub mod error_log;
 pub mod error_pages;
+pub mod fastcgi;
 pub mod files;
 pub mod forwarded;
-pub mod gateway;
+mod gateway;
 pub mod guard;
+pub mod kv;
 pub mod log;
 pub mod metrics;
 pub mod observe;
 pub mod process;
 pub mod proxy;
+pub mod session;
 pub mod site;
 mod slot;
 pub mod store;

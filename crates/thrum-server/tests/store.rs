@@ -4,12 +4,18 @@
 mod cluster;
 #[path = "store/conformance.rs"]
 mod conformance;
+#[path = "store/kv.rs"]
+mod kv;
 #[path = "store/redb.rs"]
 mod redb;
 #[path = "store/redis.rs"]
 mod redis;
 #[path = "store/servers.rs"]
 mod servers;
+#[path = "store/session.rs"]
+mod session;
+#[path = "store/site.rs"]
+mod site;
 
 use thrum_server::store::Memory;
 

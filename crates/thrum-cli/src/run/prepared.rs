@@ -34,7 +34,7 @@ impl Prepared {
                 for problem in sites.err().unwrap_or_default() {
                     problems.add(problem);
                 }
-                return Err(wrong(config.report(problems)));
+                return Err(wrong(config.report(problems.into_sorted())));
             }
         };
         let files = certificates.files.iter();

@@ -28,7 +28,7 @@ pub(crate) async fn exchange(
     clock: Clock,
 ) -> Result<Response<Body>, Error> {
     let origin = Origin::of(request)?;
-    let response = attempt(pool, Asked::Named(&origin), request, options, clock).await;
+    let response = attempt(pool, Asked::Named(&origin), request, options, &clock).await;
     response.map_err(|failure| failure.error.with_url(request.uri()))
 }
 
@@ -38,7 +38,7 @@ pub(crate) async fn attempt(
     asked: Asked<'_>,
     request: &mut Request<Body>,
     options: &Options,
-    clock: Clock,
+    clock: &Clock,
 ) -> Result<Response<Body>, Failure> {
     let config = pool.config();
     let origin = asked.origin();
@@ -47,12 +47,13 @@ pub(crate) async fn attempt(
     loop {
         tries += 1;
         if may_share(origin, config, request)
-            && let Some(connection) = Box::pin(http2::shared(pool, asked, clock))
+            && let Some(connection) = Box::pin(http2::shared(pool, asked, *clock))
                 .await
                 .map_err(Failure::unsent)?
         {
             let begun = *begun.get_or_insert_with(Instant::now);
-            match connection.send(request, options, clock).await {
+            // Boxed, as it would make the future of every request over HTTP/1.1 larger.
+            match Box::pin(connection.send(request, options, *clock)).await {
                 Ok(response) => return Ok(response),
                 // The connection ended while the request waited for its turn: it still waits.
                 Err(failure)
@@ -75,7 +76,7 @@ pub(crate) async fn attempt(
                     if is_refused && tries > 1 {
                         let pause = Duration::from_millis(1 << tries.min(7));
                         let pause = clock.at_most(pause, Phase::Head);
-                        sleep(pause.map_err(Failure::unsent)?).await;
+                        Box::pin(sleep(pause.map_err(Failure::unsent)?)).await;
                     }
                     continue;
                 }
@@ -92,12 +93,12 @@ pub(crate) async fn attempt(
             Some(connection) => connection,
             None => {
                 // Boxed, as it is rare and would make every request's future larger.
-                let connected = Box::pin(open(origin, config, clock)).await;
+                let connected = Box::pin(open(origin, config, *clock)).await;
                 lease.connection.insert(connected.map_err(Failure::unsent)?)
             }
         };
         match connection.send(request, options, clock).await {
-            Ok(answer) => return Ok(http1::respond(answer, lease, clock)),
+            Ok(answer) => return Ok(http1::respond(answer, lease, *clock)),
             Err(failure) => {
                 drop(lease); // and the connection with it
                 let again = reused && is_safe(&failure, request) && tries <= config.limits.retries;

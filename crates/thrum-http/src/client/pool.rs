@@ -147,7 +147,8 @@ impl Pool {
             state.waiting.push_back(sender);
             receiver
         };
-        match timeout(patience, receiver).await {
+        // Boxed, as it is rare.
+        match Box::pin(timeout(patience, receiver)).await {
             Ok(Ok(mut lease)) => {
                 if fresh {
                     lease.connection = None;

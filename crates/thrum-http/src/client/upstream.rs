@@ -125,11 +125,11 @@ impl Upstream {
                     Asked::Known(host),
                     request,
                     &self.options,
-                    clock,
+                    &clock,
                 )
                 .await
             }
-            Ok(None) => self.send_abroad(request, clock).await,
+            Ok(None) => self.send_abroad(request, &clock).await,
             Err(error) => Err(Failure::unsent(error)),
         };
         sent.map_err(|failure| Failed {
@@ -182,7 +182,7 @@ impl Upstream {
     async fn send_abroad(
         &self,
         request: &mut Request<Body>,
-        clock: Clock,
+        clock: &Clock,
     ) -> Result<Response<Body>, Failure> {
         let origin = self.origin(runtime().map_err(Failure::unsent)?);
         let asked = Asked::Named(&origin);

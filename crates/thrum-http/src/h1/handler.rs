@@ -1,4 +1,5 @@
 //! Waiting for a handler: its request's body is moved on, and what the client is owed is written before it is made to wait.
+//! Nor is a client waited for that has left.
 
 use std::future::poll_fn;
 use std::io;
@@ -50,6 +51,8 @@ impl Hints {
 
 /// Polls what is the application's until it is ready, and moves the request's body on meanwhile. What is owed to the
 /// client is written first, unless it is ready at once.
+///
+/// A client that ends its side while it is waited for has left: the error is then `ConnectionAborted`.
 pub(crate) async fn drive(
     transport: &mut Transport<'_>,
     current: &mut Current,
@@ -78,11 +81,13 @@ pub(crate) async fn drive(
             if let Poll::Ready(Err(error)) = transport.poll_flush(cx) {
                 return Poll::Ready(Err(error));
             }
-            let Some(upload) = upload else {
-                return Poll::Pending;
-            };
-            if upload.poll(transport, cx).is_pending() {
-                return Poll::Pending;
+            let comes = upload.as_mut().map(|upload| upload.poll(transport, cx));
+            match comes {
+                Some(Poll::Ready(())) => {}
+                Some(Poll::Pending) if !upload.as_ref().is_some_and(|upload| upload.is_done()) => {
+                    return Poll::Pending;
+                }
+                _ => return transport.poll_left(cx).map(Err),
             }
         }
     })

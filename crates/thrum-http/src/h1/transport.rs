@@ -128,6 +128,20 @@ impl<'a> Transport<'a> {
         }
     }
 
+    /// Ready when the client has left, as far as can be known: what it sends ahead is not read up to its end.
+    pub(crate) fn poll_left(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
+        while self.input.is_empty() {
+            let readable = ready!(self.line.wire.poll_readable(cx));
+            match readable.and_then(|()| self.read()) {
+                Ok(Some(1..)) => {}
+                Ok(Some(0)) => return Poll::Ready(ErrorKind::ConnectionAborted.into()),
+                Ok(None) => self.input.release(),
+                Err(error) => return Poll::Ready(error),
+            }
+        }
+        Poll::Pending
+    }
+
     /// Waits until the client takes more, but no longer than the write timeout.
     fn poll_writable(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         if let Poll::Ready(ready) = self.line.wire.poll_writable(cx) {

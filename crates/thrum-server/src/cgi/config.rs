@@ -8,7 +8,7 @@ use crate::config::{Arity, Kind, Problem, RouteConfig, Setting, Settings, Verb};
 use crate::site::{Building, Handler, HandlerKind};
 
 /// `=>`: CGI programs.
-pub const VERB: Verb = Verb {
+pub static VERB: Verb = Verb {
     word: "=>",
     name: "cgi",
     values: &[Kind::Path],
@@ -20,7 +20,7 @@ pub const VERB: Verb = Verb {
 };
 
 /// Makes the handlers of [`VERB`].
-pub const KIND: HandlerKind = HandlerKind { verb: &VERB, build };
+pub static KIND: HandlerKind = HandlerKind { verb: &VERB, build };
 
 const SETTINGS: &[Setting] = &[
     Setting {

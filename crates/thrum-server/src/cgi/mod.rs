@@ -23,15 +23,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::LOCATION;
-use http::{HeaderValue, Request, Response, StatusCode};
+use http::{Request, Response, StatusCode};
 use thiserror::Error;
 use thrum_http::{Body, ConnectionInfo};
 
 pub use self::config::{KIND, VERB};
 use self::process::Process;
 use self::script::{Found, Target};
-use crate::gateway::{Asked, Failure, Limits, Places, collect, is_told, respond};
+use crate::gateway::{
+    Asked, Failure, Limits, Places, collect, is_told, respond, settle, to_folder,
+};
 use crate::site::{Answer, Handler, Visit, reply};
 
 /// Runs CGI programs: those of a folder, or one for all that is below a route's path.
@@ -173,9 +174,7 @@ impl Handler for Cgi {
             Ok(Found::Script(script)) => {
                 let connection = thrum_http::connection().unwrap_or_default();
                 let shared = self.shared.clone();
-                Answer::later(
-                    async move { shared.run(request, &visit, &connection, &script).await },
-                )
+                Answer::later(async move { shared.run(request, visit, &connection, &script).await })
             }
             Ok(Found::Folder) => to_folder(request.uri()).into(),
             Err(status) => reply::status(status).into(),
@@ -187,7 +186,7 @@ impl Shared {
     async fn run(
         &self,
         request: Request<Body>,
-        visit: &Visit,
+        visit: Visit,
         connection: &ConnectionInfo,
         script: &script::Program,
     ) -> Response<Body> {
@@ -209,7 +208,7 @@ impl Shared {
         }
         let asked = Asked {
             request: &parts,
-            visit,
+            visit: &visit,
             connection,
             script: &script.asked,
             root: &self.root,
@@ -226,7 +225,8 @@ impl Shared {
                 return reply::status(refusal(&error));
             }
         };
-        respond(process, name, &parts.method, script.whole, self.limits).await
+        let response = respond(process, name, &parts.method, script.whole, self.limits).await;
+        settle(response, parts, visit).await
     }
 }
 
@@ -239,20 +239,6 @@ fn refusal(error: &io::Error) -> StatusCode {
         io::ErrorKind::WouldBlock | io::ErrorKind::OutOfMemory => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::BAD_GATEWAY,
     }
-}
-
-/// A folder that was asked for without its slash.
-fn to_folder(uri: &http::Uri) -> Response<Body> {
-    // One slash at the start, so that it names no other host.
-    let path = uri.path().trim_start_matches('/');
-    let query = uri
-        .query()
-        .map_or(String::new(), |query| format!("?{query}"));
-    let mut response = reply::status(StatusCode::MOVED_PERMANENTLY);
-    if let Ok(location) = HeaderValue::try_from(format!("/{path}/{query}")) {
-        response.headers_mut().insert(LOCATION, location);
-    }
-    response
 }
 
 /// Where programs look for others.

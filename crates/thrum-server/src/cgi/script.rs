@@ -10,7 +10,7 @@ use http::StatusCode;
 use super::CgiError;
 use crate::files::path::decode;
 use crate::files::root::Root;
-use crate::files::{FilesError, lookup::status};
+use crate::files::{FilesError, node::status};
 use crate::gateway::{Script, decode_path};
 
 /// How long it is believed where the folder is, in milliseconds.

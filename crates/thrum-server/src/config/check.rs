@@ -87,7 +87,9 @@ impl Checker<'_> {
             }
             let raw = self.sources.text(word.span);
             let mut start = word.span.start;
-            for part in raw.split(',') {
+            // In quotes, a comma is one of the name's.
+            let between = |char| char == ',' && !word.quoted;
+            for part in raw.split(between) {
                 let span = Span {
                     start,
                     end: start + part.len(),

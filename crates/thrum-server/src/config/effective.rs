@@ -120,6 +120,13 @@ impl Config {
     }
 }
 
+impl Config {
+    /// What holds of a block of it, in the order of its tables.
+    pub fn effects(&self, settings: &Settings) -> Vec<Effect> {
+        effects(settings, &self.sources)
+    }
+}
+
 /// All settings of a block, in the order of its tables.
 fn effects(settings: &Settings, sources: &Sources) -> Vec<Effect> {
     let mut effects = Vec::new();

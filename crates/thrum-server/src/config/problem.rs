@@ -82,10 +82,12 @@ impl Problems {
         self.found.is_empty()
     }
 
-    /// What was noted, in the order of the text.
+    /// What was noted, in the order of the text; what was noted twice, as where a site's setting is read for each of its routes,
+    /// once.
     pub fn into_sorted(mut self) -> Vec<Problem> {
         self.found
             .sort_by_key(|problem| (problem.span.file.0, problem.span.start));
+        self.found.dedup();
         self.found
     }
 }

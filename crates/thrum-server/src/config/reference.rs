@@ -47,12 +47,9 @@ pub fn reference(tables: &Tables) -> String {
         text: HEAD.to_owned(),
     };
     page.values(tables);
-    page.heading(2, "Outside of all sites");
-    page.settings(tables.global, 3);
-    page.heading(2, "In a site");
-    page.settings(tables.site, 3);
-    page.heading(2, "In a site, and in the block of any route");
-    page.settings(tables.route, 3);
+    page.section("Outside of all sites", tables.global);
+    page.section("In a site", tables.site);
+    page.section("In a site, and in the block of any route", tables.route);
     page.heading(2, "What a route does");
     for verb in tables.verbs {
         page.verb(verb);
@@ -93,16 +90,19 @@ impl Page {
             return;
         }
         self.heading(2, "Values");
-        self.text.push_str("| | |\n|---|---|\n");
+        self.text.push_str("\n| value | what it is |\n|---|---|\n");
         for (name, what) in named {
+            let name = name.replace('|', "\\|");
             self.add(format_args!("| `{name}` | {what} |\n"));
         }
     }
 
-    fn settings(&mut self, tables: &[&[Setting]], level: usize) {
-        for setting in tables.iter().copied().flatten() {
-            self.setting(setting, level);
+    fn section(&mut self, title: &str, tables: &[&[Setting]]) {
+        let mut settings = tables.iter().copied().flatten().peekable();
+        if settings.peek().is_some() {
+            self.heading(2, title);
         }
+        settings.for_each(|setting| self.setting(setting, 3));
     }
 
     fn setting(&mut self, setting: &Setting, level: usize) {
@@ -149,12 +149,12 @@ impl Page {
         let more = more.trim_end();
         let gap = if more.is_empty() { "" } else { " " };
         self.add(format_args!(
-            "`{usage}`\n\n{help}{gap}{more}\n\n```\n{example}\n```\n"
+            "\n`{usage}`\n\n{help}{gap}{more}\n\n```\n{example}\n```\n"
         ));
     }
 
     fn heading(&mut self, level: usize, title: &str) {
-        self.add(format_args!("\n{} {title}\n\n", "#".repeat(level)));
+        self.add(format_args!("\n{} {title}\n", "#".repeat(level)));
     }
 
     fn add(&mut self, text: std::fmt::Arguments<'_>) {

@@ -2,7 +2,7 @@
 
 use http::header::{
     ALLOW, CONTENT_RANGE, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_MATCH,
-    IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, LOCATION, RANGE,
+    IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, LOCATION, RANGE, VARY,
 };
 use http::{Response, StatusCode};
 use thrum_http::Body;
@@ -82,6 +82,12 @@ pub(super) fn not_modified(file: &Representation) -> Response<Body> {
     let mut response = with_headers(StatusCode::NOT_MODIFIED, file, Body::empty());
     response.headers_mut().remove(CONTENT_TYPE);
     response
+}
+
+/// Says that another client may get something else, which caches in between need to know.
+pub(super) fn vary_by_accept(response: &mut Response<Body>) {
+    let accept = HeaderValue::from_static("accept");
+    response.headers_mut().append(VARY, accept);
 }
 
 pub(super) fn method_not_allowed() -> Response<Body> {

@@ -8,15 +8,15 @@ use thrum_parse::http::value::{EntityTag, EntityTags, FieldValue, HttpDate, IfRa
 
 /// What a file is told apart from its other versions by.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Validators<'a> {
+pub(crate) struct Validators<'a> {
     /// Strong, with its quotes.
-    pub(super) etag: &'a str,
-    pub(super) modified: HttpDate,
+    pub(crate) etag: &'a str,
+    pub(crate) modified: HttpDate,
 }
 
 /// What the conditions come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(crate) enum Outcome {
     /// Answer, a range if one is asked for.
     Proceed,
     /// Answer with all of it, though a range is asked for.
@@ -28,7 +28,7 @@ pub(super) enum Outcome {
 }
 
 /// Judges the conditions of a GET or HEAD in the order of section 13.2.2.
-pub(super) fn judge(headers: &HeaderMap, validators: Validators<'_>) -> Outcome {
+pub(crate) fn judge(headers: &HeaderMap, validators: Validators<'_>) -> Outcome {
     // A field that is malformed matches nothing.
     let ours = EntityTag::parse(validators.etag.as_bytes()).ok();
     let strongly =

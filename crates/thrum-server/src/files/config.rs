@@ -421,3 +421,31 @@ pub(super) fn is_charset(name: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:+".contains(&byte);
     !name.is_empty() && name.bytes().all(is_part)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::site::TABLES;
+
+    /// What the reference page says of defaults is what the builder does.
+    #[test]
+    fn the_defaults_are_those_of_the_library() {
+        let folder = tempfile::tempdir().unwrap();
+        let configure = |block: &str| {
+            let text = format!(":80 {{\n/ -> {} {block}\n}}", folder.path().display());
+            let config = Config::parse(&text, &TABLES).unwrap();
+            let mut problems = Problems::default();
+            let files = Files::new(folder.path()).unwrap();
+            let files = configured(files, &config.sites[0].routes[0].settings, &mut problems);
+            assert!(problems.is_empty());
+            files
+        };
+        let library = Files::new(folder.path()).unwrap();
+        let library = library.precompressed(Coding::ALL);
+        assert_eq!(format!("{:?}", configure("")), format!("{library:?}"));
+        let library = library.listing(true).compression(Compression::default());
+        let written = "{\nlisting on\ncompress br zstd gzip\nfile-cache {}\n}";
+        assert_eq!(format!("{:?}", configure(written)), format!("{library:?}"));
+    }
+}

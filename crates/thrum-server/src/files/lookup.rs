@@ -1,43 +1,27 @@
 //! From a path to what it names: the file system is asked, and what it says is kept.
 
-use std::fs::{File, Metadata};
-use std::io;
+use std::fs::File;
 use std::sync::Arc;
 
 use http::StatusCode;
-use http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_TYPE, HeaderMap, HeaderValue, VARY,
-};
-use thrum_http::is_compressible_type;
+use http::header::{ACCEPT_ENCODING, HeaderMap};
 
 use super::Files;
-use super::entry::{Entry, Variant};
-use super::freshness;
-use super::negotiation::{self, Coding};
+use super::entry::Entry;
+use super::negotiation;
+use super::node::{Node, Opened, status};
 use super::path::{PathError, RequestPath};
-use super::representation::{Identity, Representation};
+use super::representation::Identity;
 
 /// What a path names.
 pub(super) enum Found {
     File(Arc<Entry>),
+    /// The fallback for a path that might be a file's, because the client asks for a page.
+    Page(Arc<Entry>),
     /// A directory, asked for without its slash.
     Moved(RequestPath),
     /// A directory that is to be listed.
     Listing(File, RequestPath),
-}
-
-/// What is there under a name.
-enum Node {
-    File(Vec<Opened>),
-    Directory(File),
-}
-
-/// A file that was opened: in which language, and how it is compressed.
-struct Opened {
-    file: File,
-    metadata: Metadata,
-    language: Option<String>,
-    coding: Option<Coding>,
 }
 
 /// The key of the one file of a [`Files`] that has only one.
@@ -78,7 +62,7 @@ impl Files {
     fn look_up(&self, path: &str, asked: &Asked<'_>) -> Result<Found, StatusCode> {
         if let Some(only) = &self.only {
             return match self.node(only, asked.siblings)? {
-                Node::File(files) => self.keep(asked, only, files),
+                Node::File(files) => self.keep(asked, only, files).map(Found::File),
                 Node::Directory(_) => Err(StatusCode::NOT_FOUND),
             };
         }
@@ -93,11 +77,15 @@ impl Files {
             self.tried(&request_path, asked)
         };
         match (&found, &self.options.fallback) {
-            (Err(StatusCode::NOT_FOUND), Some(fallback))
-                if is_page(&request_path, asked.headers) =>
-            {
+            (Err(StatusCode::NOT_FOUND), Some(fallback)) => {
                 self.state.files.remove(asked.key);
-                self.fall_back(fallback, asked)
+                if !has_extension(&request_path) {
+                    self.fall_back(fallback, asked).map(Found::File)
+                } else if negotiation::asks_for_page(asked.headers) {
+                    self.fall_back(fallback, asked).map(Found::Page)
+                } else {
+                    found
+                }
             }
             _ => found,
         }
@@ -137,7 +125,9 @@ impl Files {
         asked: &Asked<'_>,
     ) -> Result<Found, StatusCode> {
         match node {
-            Node::File(files) if !path.is_directory() => self.keep(asked, path.relative(), files),
+            Node::File(files) if !path.is_directory() => {
+                self.keep(asked, path.relative(), files).map(Found::File)
+            }
             Node::File(_) => Err(StatusCode::NOT_FOUND),
             Node::Directory(directory) => self.directory(directory, path, asked),
         }
@@ -152,7 +142,9 @@ impl Files {
         for index in &self.options.index {
             let relative = path.join(index);
             match self.node(&relative, asked.siblings) {
-                Ok(Node::File(files)) => return self.keep(asked, &relative, files),
+                Ok(Node::File(files)) => {
+                    return self.keep(asked, &relative, files).map(Found::File);
+                }
                 Ok(Node::Directory(_)) | Err(StatusCode::NOT_FOUND) => {}
                 Err(status) => return Err(status),
             }
@@ -173,9 +165,9 @@ impl Files {
     }
 
     /// The fallback is kept once, however many paths lead to it.
-    fn fall_back(&self, fallback: &str, asked: &Asked<'_>) -> Result<Found, StatusCode> {
+    fn fall_back(&self, fallback: &str, asked: &Asked<'_>) -> Result<Arc<Entry>, StatusCode> {
         let known = match self.known(FALLBACK, asked.headers) {
-            Ok(known) => return Ok(Found::File(known)),
+            Ok(known) => return Ok(known),
             Err(known) => known,
         };
         let asked = Asked::new(FALLBACK, asked.headers, known);
@@ -185,125 +177,18 @@ impl Files {
         }
     }
 
-    /// Opens what is there, in all languages, with its compressed forms if those are asked for.
-    fn node(&self, relative: &str, siblings: bool) -> Result<Node, StatusCode> {
-        let mut files = Vec::new();
-        let plain = match self.open(relative) {
-            Ok((file, metadata)) if metadata.is_dir() => return Ok(Node::Directory(file)),
-            Ok((file, metadata)) if metadata.is_file() => Ok((file, metadata)),
-            Ok(_) => Err(StatusCode::NOT_FOUND),
-            Err(error) => Err(status(&error)),
-        };
-        let languages: &[String] = if is_localized(relative) {
-            &self.options.languages
-        } else {
-            &[]
-        };
-        for language in languages {
-            let name = format!("{relative}.{language}");
-            if let Some((file, metadata)) = self.open_file(&name) {
-                self.push(
-                    &mut files,
-                    &name,
-                    (file, metadata),
-                    Some(language),
-                    siblings,
-                );
-            }
-        }
-        match plain {
-            Ok(plain) => {
-                // It is in the default language unless that has a file of its own.
-                let is_taken = |default: &String| {
-                    files
-                        .iter()
-                        .any(|file| file.language.as_ref() == Some(default))
-                };
-                let default = languages.first().filter(|default| !is_taken(default));
-                let language = default.filter(|_| !files.is_empty());
-                let mut all = Vec::new();
-                self.push(&mut all, relative, plain, language, siblings);
-                all.append(&mut files);
-                Ok(Node::File(all))
-            }
-            Err(StatusCode::NOT_FOUND) if !files.is_empty() => Ok(Node::File(files)),
-            Err(status) => Err(status),
-        }
-    }
-
-    /// Adds a file, and those beside it that are it compressed.
-    fn push(
-        &self,
-        files: &mut Vec<Opened>,
-        name: &str,
-        (file, metadata): (File, Metadata),
-        language: Option<&String>,
-        siblings: bool,
-    ) {
-        let modified = metadata.modified().ok();
-        files.push(Opened {
-            file,
-            metadata,
-            language: language.cloned(),
-            coding: None,
-        });
-        if !siblings || !self.has_siblings(name) {
-            return;
-        }
-        for &coding in &self.options.precompressed {
-            // One that is older was made of something else.
-            if let Some((file, metadata)) = self.open_file(&format!("{name}{}", coding.extension()))
-                && metadata.modified().ok() >= modified
-            {
-                files.push(Opened {
-                    file,
-                    metadata,
-                    language: language.cloned(),
-                    coding: Some(coding),
-                });
-            }
-        }
-    }
-
-    /// Whether compressed forms of such a file are looked for.
-    fn has_siblings(&self, name: &str) -> bool {
-        !self.options.precompressed.is_empty() && is_compressible(&self.content_type(name))
-    }
-
-    /// The type of a file; what its name has behind it for its language does not count.
-    fn content_type(&self, name: &str) -> HeaderValue {
-        let languages = self.options.languages.iter();
-        let base = languages
-            .filter_map(|language| name.strip_suffix(language.as_str())?.strip_suffix('.'))
-            .find(|base| is_localized(base));
-        self.options.types.of(base.unwrap_or(name))
-    }
-
-    fn open(&self, relative: &str) -> io::Result<(File, Metadata)> {
-        let recheck = self.options.limits.recheck_ms();
-        let file = self.root.open_beneath(relative, recheck)?;
-        let metadata = file.metadata()?;
-        Ok((file, metadata))
-    }
-
-    fn open_file(&self, relative: &str) -> Option<(File, Metadata)> {
-        self.open(relative)
-            .ok()
-            .filter(|(_, metadata)| metadata.is_file())
-    }
-
     /// Keeps what is known if the files are still the same, else reads them.
     fn keep(
         &self,
         asked: &Asked<'_>,
         relative: &str,
         files: Vec<Opened>,
-    ) -> Result<Found, StatusCode> {
+    ) -> Result<Arc<Entry>, StatusCode> {
         let knows_siblings = asked.siblings || !self.has_siblings(relative);
         if let Some(known) = &asked.known {
             let identities = files.iter().map(|file| Identity::of(&file.metadata));
             if known.knows_siblings == knows_siblings && known.identities().eq(identities) {
-                return Ok(Found::File(known.clone()));
+                return Ok(known.clone());
             }
         }
         let mut variants = self.load(relative, files).map_err(|error| status(&error))?;
@@ -313,64 +198,7 @@ impl Files {
         let first = variants.remove(0);
         let entry = Arc::new(Entry::new(first, variants, knows_siblings));
         self.state.files.insert(asked.key.into(), entry.clone());
-        Ok(Found::File(entry))
-    }
-
-    fn load(&self, relative: &str, files: Vec<Opened>) -> io::Result<Vec<Variant>> {
-        let small = self.options.limits.small_file;
-        let common = self.common_headers(relative, &files);
-        let is_compressible = is_compressible(&self.content_type(relative));
-        let compression = self
-            .options
-            .compression
-            .as_ref()
-            .filter(|_| is_compressible);
-        let mut variants: Vec<Variant> = Vec::new();
-        for opened in files {
-            let mut headers = common.clone();
-            if let Some(language) = &opened.language
-                && let Ok(language) = HeaderValue::try_from(language)
-            {
-                headers.insert(CONTENT_LANGUAGE, language);
-            }
-            let file =
-                Representation::load(opened.file, &opened.metadata, headers, opened.coding, small)?;
-            match (opened.coding, variants.last_mut()) {
-                (Some(coding), Some(variant)) => variant.siblings.push((coding, file)),
-                _ => variants.push(Variant {
-                    language: opened.language,
-                    compressible: compression
-                        .map(|compression| compression.codings_for(file.size))
-                        .unwrap_or_default(),
-                    plain: Arc::new(file),
-                    siblings: Vec::new(),
-                }),
-            }
-        }
-        Ok(variants)
-    }
-
-    /// The fields that are the same for all forms of a file.
-    fn common_headers(&self, relative: &str, files: &[Opened]) -> HeaderMap {
-        let content_type = self.content_type(relative);
-        let by_coding = is_compressible(&content_type)
-            && (self.options.compression.is_some() || !self.options.precompressed.is_empty());
-        let by_language = files.iter().any(|file| file.language != files[0].language);
-        let vary = match (by_coding, by_language) {
-            (false, false) => None,
-            (true, false) => Some("accept-encoding"),
-            (false, true) => Some("accept-language"),
-            (true, true) => Some("accept-encoding, accept-language"),
-        };
-        let mut headers = HeaderMap::with_capacity(6);
-        headers.insert(CONTENT_TYPE, content_type);
-        if let Some(vary) = vary {
-            headers.insert(VARY, HeaderValue::from_static(vary));
-        }
-        if let Some(field) = freshness::field(&self.options.cache_rules, relative) {
-            headers.insert(CACHE_CONTROL, field);
-        }
-        headers
+        Ok(entry)
     }
 }
 
@@ -398,41 +226,8 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Whether the fallback may answer: not in the place of an image, a style or a script that is missing. Those have a file's
-/// name, and are not asked for as a page.
-fn is_page(path: &RequestPath, headers: &HeaderMap) -> bool {
-    let name = path.relative().rsplit('/').next().unwrap_or("");
-    !name.contains('.') || negotiation::asks_for_page(headers)
-}
-
-/// Whether there may be a file in several languages: pages, as in Mighttpd.
-fn is_localized(name: &str) -> bool {
-    [".html", ".htm", ".xhtml"]
-        .iter()
-        .any(|extension| name.ends_with(extension))
-}
-
-fn is_compressible(content_type: &HeaderValue) -> bool {
-    content_type.to_str().is_ok_and(is_compressible_type)
-}
-
-pub(crate) fn status(error: &io::Error) -> StatusCode {
-    use rustix::io::Errno;
-    match Errno::from_io_error(error) {
-        Some(Errno::ACCESS | Errno::PERM) => StatusCode::FORBIDDEN,
-        // EXDEV: a link leads out. Whether there is something is nobody's business.
-        Some(
-            Errno::NOENT
-            | Errno::NOTDIR
-            | Errno::XDEV
-            | Errno::LOOP
-            | Errno::NAMETOOLONG
-            | Errno::NXIO,
-        ) => StatusCode::NOT_FOUND,
-        Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM) => StatusCode::SERVICE_UNAVAILABLE,
-        _ => {
-            tracing::warn!(%error, "a file cannot be opened");
-            StatusCode::INTERNAL_SERVER_ERROR
-        }
-    }
+/// Whether a path looks like an image, a style or a script: in the place of one that is missing a page would be of no use.
+fn has_extension(path: &RequestPath) -> bool {
+    let name = path.relative().rsplit('/').next();
+    name.is_some_and(|name| name.contains('.'))
 }

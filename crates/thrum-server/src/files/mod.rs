@@ -10,17 +10,18 @@
 mod answer;
 mod cache;
 mod compressed;
-mod conditional;
+pub(crate) mod conditional;
 mod config;
 mod entry;
 mod freshness;
 mod listing;
-pub(crate) mod lookup;
+mod lookup;
 mod multipart;
 pub(crate) mod negotiation;
+pub(crate) mod node;
 mod options;
 pub(crate) mod path;
-mod range;
+pub(crate) mod range;
 mod representation;
 pub(crate) mod root;
 mod service;
@@ -313,6 +314,10 @@ impl Files {
         let path = path::beneath(request.uri().path(), mount);
         let response = match self.find(path, request.headers()) {
             Ok(Found::File(entry)) => return self.send(request.headers(), &entry),
+            Ok(Found::Page(entry)) => {
+                let answer = self.send(request.headers(), &entry);
+                return answer.map(answer::vary_by_accept);
+            }
             Ok(Found::Moved(path)) => {
                 answer::moved(&path.directory_uri(mount), request.uri().query())
             }
@@ -377,7 +382,7 @@ impl Files {
         let order = self.options.listing.unwrap_or_default();
         let asked = listing::Asked::new(request.uri().query(), request.headers(), order);
         listing::respond(directory, uri, &asked, self.options.serves_hidden)
-            .unwrap_or_else(|error| reply::status(lookup::status(&error)))
+            .unwrap_or_else(|error| reply::status(node::status(&error)))
     }
 }
 

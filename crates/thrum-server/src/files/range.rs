@@ -7,20 +7,20 @@ const MAX_RANGES: usize = 16;
 
 /// The bytes from `start` to `end`, which is not included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ByteRange {
-    pub(super) start: u64,
-    pub(super) end: u64,
+pub(crate) struct ByteRange {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
 }
 
 impl ByteRange {
-    pub(super) fn len(self) -> u64 {
+    pub(crate) fn len(self) -> u64 {
         self.end - self.start
     }
 }
 
 /// What a Range field comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Selection {
+pub(crate) enum Selection {
     /// It is malformed, in another unit, or asks for too much: it is ignored.
     Whole,
     /// These parts, none of which overlap.
@@ -30,7 +30,7 @@ pub(super) enum Selection {
 }
 
 /// Reads a Range field for something of `size` bytes.
-pub(super) fn select(field: &[u8], size: u64) -> Selection {
+pub(crate) fn select(field: &[u8], size: u64) -> Selection {
     let ranges = match ByteRanges::parse(field) {
         Ok(ranges) if ranges.count() <= MAX_RANGES => ranges,
         _ => return Selection::Whole,

@@ -11,10 +11,8 @@ use thrum_parse::http::{CgiHead, HeadError, HeadLimits, HeadParser, Status};
 
 /// Among the [extensions](Response::extensions) of a response: the program wants another path of this server to answer in
 /// its stead, as if it had been asked for with GET (RFC 3875 section 6.2.2).
-///
-/// The site does that, up to a number of times. Where nobody does, the response is a redirect of the client to that path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LocalRedirect(pub PathAndQuery);
+pub(crate) struct LocalRedirect(pub(crate) PathAndQuery);
 
 /// What a program answers, as far as its head tells.
 #[derive(Debug)]

@@ -10,10 +10,12 @@ mod head;
 mod input;
 mod meta;
 mod places;
+mod redirect;
 
 pub(crate) use errors::ErrorLines;
 pub(crate) use exchange::{Failure, Limits, Program, respond};
-pub use head::LocalRedirect;
+use head::LocalRedirect;
 pub(crate) use input::{Input, Piece, collect};
 pub(crate) use meta::{Asked, Script, decode_path, is_told};
 pub(crate) use places::Places;
+pub(crate) use redirect::{settle, to_folder};

@@ -1,4 +1,4 @@
-//! `limit`: how many requests are answered at the same time.
+//! `limit-concurrency`: how many requests are answered at the same time.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::{busy, kept_name, refused};
 use crate::config::{Kind, Setting, Settings};
 use crate::site::{Answer, Building, Handler, Layer, Visit};
 
-/// `limit`.
+/// `limit-concurrency`.
 pub(crate) static SETTINGS: &[Setting] = &[Setting {
     block: &[
         Setting {
@@ -39,11 +39,11 @@ pub(crate) static SETTINGS: &[Setting] = &[Setting {
         },
     ],
     ..Setting::new(
-        "limit",
+        "limit-concurrency",
         &[Kind::Count(0, 1_000_000)],
         "How many requests are answered at the same time, 0 for any number. More of them wait, and beyond these they are \
          answered with 503. In a site: for all its routes together.",
-        "limit 200 { queue 50; wait 2s }",
+        "limit-concurrency 200 { queue 50; wait 2s }",
     )
 }];
 
@@ -101,7 +101,7 @@ impl Handler for Guarded {
         let (line, handler) = (self.line.clone(), self.handler.clone());
         Answer::later(async move {
             let Some(place) = line.enter().await else {
-                refused("limit", &visit);
+                refused("limit-concurrency", &visit);
                 return busy();
             };
             let answer = handler.handle(request, visit.clone());
@@ -154,13 +154,13 @@ fn build(
     building: &mut Building<'_>,
 ) -> Arc<dyn Handler> {
     let Some((entry, block)) = settings
-        .written("limit")
+        .written("limit-concurrency")
         .and_then(|entry| Some((entry, entry.block()?)))
     else {
         return handler;
     };
     let (requests, queue) = (
-        settings.count("limit") as usize,
+        settings.count("limit-concurrency") as usize,
         block.count("queue") as usize,
     );
     let wait = block.duration("wait");

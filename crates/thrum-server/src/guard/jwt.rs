@@ -7,7 +7,7 @@ use http::header::WWW_AUTHENTICATE;
 use http::{HeaderValue, Request, Response, StatusCode};
 use jsonwebtoken::errors::{Error, ErrorKind};
 use jsonwebtoken::{Algorithm, Validation, decode, decode_header};
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 use thrum_http::Body;
 
 use super::basic::bearer_of;
@@ -214,7 +214,8 @@ fn has_value(value: &Value, wanted: &str) -> bool {
     match value {
         Value::String(text) => text == wanted || text.split(' ').any(|word| word == wanted),
         Value::Array(all) => all.iter().any(|one| one.as_str() == Some(wanted)),
-        Value::Bool(_) | Value::Number(_) => value.to_string() == wanted,
+        Value::Bool(is) => wanted.parse() == Ok(*is),
+        Value::Number(number) => wanted.parse().is_ok_and(|wanted: Number| wanted == *number),
         Value::Null | Value::Object(_) => false,
     }
 }

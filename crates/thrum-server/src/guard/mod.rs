@@ -1,6 +1,6 @@
 //! Guards: who may ask, how often and how much; and what fields responses have.
 //!
-//! Each goes around a handler, by itself or with others: `allow` and `deny`, `limit-rate`, `limit`, `max-body`, `auth-basic`,
+//! Each goes around a handler, by itself or with others: `allow` and `deny`, `limit-rate`, `limit-concurrency`, `max-body`, `auth-basic`,
 //! `auth-jwt`, `cors`, `security-headers` and `header` in the configuration, for a route or all routes of a site.
 //!
 //! | guard | refuses | with |
@@ -29,6 +29,8 @@ pub mod passwords;
 pub(crate) mod rate;
 mod remembered;
 pub(crate) mod security;
+#[cfg(test)]
+mod tests;
 mod watched;
 
 pub use addresses::AllowDeny;

@@ -180,6 +180,7 @@ impl fmt::Display for Confinement {
 ))]
 mod system {
     use std::collections::BTreeMap;
+    use std::os::unix::fs::FileTypeExt;
 
     use landlock::{
         ABI, Access, AccessFs, BitFlags, PathBeneath, PathFd, Ruleset, RulesetAttr,
@@ -224,13 +225,7 @@ mod system {
     ];
 
     /// What any process writes.
-    const WRITE: &[&str] = &[
-        "/dev/null",
-        "/dev/log",
-        "/dev/stdout",
-        "/dev/stderr",
-        "/dev/tty",
-    ];
+    const WRITE: &[&str] = &["/dev/null", "/dev/log", "/dev/tty"];
 
     pub(super) fn confine(sandbox: &Sandbox) -> Result<Confinement, SandboxError> {
         let threads = std::fs::read_dir("/proc/self/task").map_or(1, Iterator::count);
@@ -263,11 +258,18 @@ mod system {
         let usual = READ.iter().map(|path| (path.as_ref(), read));
         let usual = usual.chain(WRITE.iter().map(|path| (path.as_ref(), write)));
         for (path, access) in usual.chain(ours) {
-            // What is not there cannot be opened, be it allowed or not.
-            let Ok(opened) = PathFd::new(path) else {
+            // What is not there cannot be opened, be it allowed or not; a pipe, such as /dev/stdout may be, is in no folder that
+            // a rule could be for.
+            let (Ok(kind), Ok(opened)) = (
+                path.metadata().map(|data| data.file_type()),
+                PathFd::new(path),
+            ) else {
                 continue;
             };
-            let of_kind: BitFlags<AccessFs> = match path.is_dir() {
+            if kind.is_fifo() || kind.is_socket() {
+                continue;
+            }
+            let of_kind: BitFlags<AccessFs> = match kind.is_dir() {
                 true => access,
                 false => access & AccessFs::from_file(abi),
             };

@@ -75,10 +75,12 @@ impl Chooser {
         }
     }
 
-    /// The first choice among those that `may` be chosen. `load`: the requests that one is at.
+    /// The first choice among those that `may` be chosen. `load`: the requests that one is at. `again`: for a request that
+    /// has had its turn.
     pub(super) fn choose(
         &self,
         key: Option<u64>,
+        again: bool,
         may: impl Fn(usize) -> bool,
         load: impl Fn(usize) -> usize,
     ) -> Option<usize> {
@@ -86,24 +88,36 @@ impl Chooser {
             return may(only).then_some(only);
         }
         match (&self.balance, key) {
-            (Balance::LeastConnections, _) => self.least(may, load),
+            (Balance::LeastConnections, _) => self.least(again, may, load),
             (Balance::Hash(_), Some(key)) => self.highest(key, may),
             _ => {
-                let mut turns = self.from_next();
+                let mut turns = self.from_next(again);
                 turns.find(|&index| may(index))
             }
         }
     }
 
-    fn from_next(&self) -> impl Iterator<Item = usize> {
-        let next = self.next.fetch_add(1, Ordering::Relaxed) % self.turns.len().max(1);
+    fn turn(&self, again: bool) -> usize {
+        match again {
+            true => self.next.load(Ordering::Relaxed),
+            false => self.next.fetch_add(1, Ordering::Relaxed),
+        }
+    }
+
+    fn from_next(&self, again: bool) -> impl Iterator<Item = usize> {
+        let next = self.turn(again) % self.turns.len().max(1);
         let (before, after) = self.turns.split_at(next);
         after.iter().chain(before).copied()
     }
 
-    fn least(&self, may: impl Fn(usize) -> bool, load: impl Fn(usize) -> usize) -> Option<usize> {
+    fn least(
+        &self,
+        again: bool,
+        may: impl Fn(usize) -> bool,
+        load: impl Fn(usize) -> usize,
+    ) -> Option<usize> {
         // From another one each time, as mostly several are at none.
-        let (count, first) = (self.names.len(), self.next.fetch_add(1, Ordering::Relaxed));
+        let (count, first) = (self.names.len(), self.turn(again));
         let mut best: Option<(usize, u64, u64)> = None;
         for offset in 0..count {
             let index = (first % count + offset) % count;
@@ -196,23 +210,26 @@ mod tests {
         assert_eq!(turns(&[5, 1, 1]), [0, 0, 1, 0, 2, 0, 0]);
         let chooser = chooser(Balance::RoundRobin, &[2, 1]);
         let chosen: Vec<_> = (0..6)
-            .filter_map(|_| chooser.choose(None, |_| true, |_| 0))
+            .filter_map(|_| chooser.choose(None, false, |_| true, |_| 0))
             .collect();
         assert_eq!(chosen.iter().filter(|&&index| index == 0).count(), 4);
-        assert_eq!(chooser.choose(None, |index| index == 1, |_| 0), Some(1));
-        assert_eq!(chooser.choose(None, |_| false, |_| 0), None);
+        assert_eq!(
+            chooser.choose(None, false, |index| index == 1, |_| 0),
+            Some(1)
+        );
+        assert_eq!(chooser.choose(None, false, |_| false, |_| 0), None);
     }
 
     #[test]
     fn the_least_loaded_for_its_weight() {
         let chooser = chooser(Balance::LeastConnections, &[1, 3, 1]);
-        let choose = |load: [usize; 3]| chooser.choose(None, |_| true, |index| load[index]);
+        let choose = |load: [usize; 3]| chooser.choose(None, false, |_| true, |index| load[index]);
         for _ in 0..3 {
             assert_eq!(choose([1, 4, 2]), Some(1), "5/3 is less than 2");
             assert_eq!(choose([0, 6, 1]), Some(0));
         }
         assert_eq!(
-            chooser.choose(None, |index| index == 2, |_| 9),
+            chooser.choose(None, false, |index| index == 2, |_| 9),
             Some(2),
             "the others may not"
         );
@@ -221,7 +238,8 @@ mod tests {
     #[test]
     fn a_key_keeps_its_upstream_when_another_goes() {
         let chooser = chooser(Balance::Hash(HashKey::Path), &[1, 1, 1, 3]);
-        let choose = |key, gone| chooser.choose(Some(mix(key)), |index| index != gone, |_| 0);
+        let choose =
+            |key, gone| chooser.choose(Some(mix(key)), false, |index| index != gone, |_| 0);
         let mut counts = [0; 4];
         for key in 0..6000 {
             let before = choose(key, usize::MAX).unwrap();

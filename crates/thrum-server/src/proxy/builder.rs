@@ -17,6 +17,8 @@ use super::retry::{Budget, Retries};
 use super::room::{Queue, Room};
 use super::rules::Rule;
 use super::target::{Place, Protocol};
+use crate::forwarded::TrustedProxies;
+
 use super::{
     Balance, Forwarded, HostField, Peer, Probe, Proxy, Shared, Target, Template, Upstreams, hop,
 };
@@ -37,6 +39,7 @@ pub struct ProxyBuilder {
     retries: Retries,
     rules: Vec<Rule>,
     forwarded: Forwarded,
+    trusted: TrustedProxies,
     host: HostField,
     via: bool,
     buffer: Option<u64>,
@@ -91,6 +94,7 @@ impl Default for ProxyBuilder {
             },
             rules: Vec::new(),
             forwarded: Forwarded::X,
+            trusted: TrustedProxies::default(),
             host: HostField::Kept,
             via: true,
             buffer: None,
@@ -203,6 +207,12 @@ impl ProxyBuilder {
         self
     }
 
+    /// Sets the proxies in front of this one whose word is passed on, of who asks. Default: none.
+    pub fn trust(mut self, proxies: TrustedProxies) -> Self {
+        self.trusted = proxies;
+        self
+    }
+
     /// Sets the `Host` that upstreams are asked for. Default: the client's.
     pub fn host(mut self, host: HeaderValue) -> Self {
         self.host = HostField::Fixed(host);
@@ -303,6 +313,7 @@ impl ProxyBuilder {
                 budget: Budget::new(),
                 rules: self.rules,
                 forwarded: self.forwarded,
+                trusted: self.trusted,
                 host: self.host,
                 via: self.via,
                 buffer: self.buffer,

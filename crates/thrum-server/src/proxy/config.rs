@@ -11,6 +11,7 @@ use super::{Balance, Forwarded, HashKey, Probe, Proxy, ProxyBuilder, Target, Tem
 use crate::config::{
     Arity, Entry, Kind, Problem, RouteConfig, Setting, Settings, Span, Value, Verb,
 };
+use crate::forwarded::TrustedProxies;
 use crate::site::{Building, Handler, HandlerKind};
 
 /// `>>`
@@ -220,7 +221,7 @@ pub const SETTINGS: &[Setting] = &[
             ],
             "Sets or removes a field of requests. In the value {client}, {host}, {scheme}, {user} and the names of the route's \
              captures stand for what they are.",
-            "request-header set X-Real-IP {client}",
+            "request-header set X-Real-IP \"{client}\"",
         )
     },
     Setting {
@@ -352,7 +353,8 @@ fn build(route: &RouteConfig, building: &mut Building<'_>) -> Option<Arc<dyn Han
     let builder = targets(route, building)?;
     let builder = changes(settings, builder, &route.path, building)?;
     let builder = tls(settings, builder, building)?;
-    let builder = limits(settings, builder.upstreams(upstreams));
+    let trusted = TrustedProxies::from_settings(building.global);
+    let builder = limits(settings, builder.upstreams(upstreams).trust(trusted));
     if let Some(entry) = settings.written("health")
         && !entry.text().starts_with('/')
     {

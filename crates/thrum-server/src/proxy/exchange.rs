@@ -16,74 +16,81 @@ use super::rules::{self, Facts};
 use super::tunnel::Ended;
 use super::upstream::count;
 use super::{HostField, Peer, Shared, hop, relay, tunnel};
-use crate::site::{Visit, reply};
+use crate::site::{Route, Visit, reply};
 
 /// Takes a request to an upstream, and the response back.
-pub(super) async fn exchange(
+pub(super) fn exchange(
     shared: Arc<Shared>,
     mut request: Request<Body>,
     visit: Visit,
-) -> Response<Body> {
+) -> impl Future<Output = Response<Body>> + Send {
     let key = shared.chooser.key(&request, &visit);
     let client = upgraded(&mut request);
     prepare(&shared, &mut request, &visit, client.is_some());
-    if let Some(most) = shared.buffer {
-        let body = std::mem::take(request.body_mut());
-        match relay::collect(body, most).await {
-            Ok(body) => *request.body_mut() = body,
-            Err(error) => return blame_client(&error),
-        }
-    }
     // What differs between upstreams is made of these.
-    let asked = shared
-        .changes_target
-        .then(|| (request.uri().clone(), request.headers().get(HOST).cloned()));
-    shared.budget.deposit(&shared.retries);
-    let mut tried = Vec::new();
-    let mut begun = None;
-    let mut last = None;
-    loop {
-        let place = match enter(&shared, key, &tried).await {
-            Ok(place) => place,
-            Err(NoPlace::NobodyLeft) if last.is_some() => break,
-            Err(why) => return no_place(&request, why),
-        };
-        let peer = place.peer();
-        if let Some((uri, host)) = &asked
-            && aim(&mut request, peer, &shared, &visit, uri, host.as_ref()).is_none()
-        {
-            return reply::status(StatusCode::NOT_FOUND);
+    let asked = shared.changes_target.then(|| {
+        Box::new(Asked {
+            uri: request.uri().clone(),
+            host: request.headers().get(HOST).cloned(),
+            route: visit.route,
+        })
+    });
+    // Not an `async fn`, whose future would hold what it is given twice.
+    async move {
+        if let Some(most) = shared.buffer {
+            let body = std::mem::take(request.body_mut());
+            match Box::pin(relay::collect(body, most)).await {
+                Ok(body) => *request.body_mut() = body,
+                Err(error) => return blame_client(&error),
+            }
         }
-        count(&peer.upstream.counters.requests);
-        if shared.retries.count > 0 && begun.is_none() && shared.peers.len() > 1 {
-            begun = Some(Instant::now());
+        shared.budget.deposit(&shared.retries);
+        let mut tried = Vec::new();
+        let mut begun = None;
+        let mut last = None;
+        loop {
+            let place = match enter(&shared, key, &tried).await {
+                Ok(place) => place,
+                Err(NoPlace::NobodyLeft) if last.is_some() => break,
+                Err(why) => return no_place(&request, why),
+            };
+            let peer = place.peer();
+            if let Some(asked) = &asked
+                && aim(&mut request, peer, &shared, asked).is_none()
+            {
+                return reply::status(StatusCode::NOT_FOUND);
+            }
+            count(&peer.upstream.counters.requests);
+            if shared.retries.count > 0 && begun.is_none() && shared.peers.len() > 1 {
+                begun = Some(Instant::now());
+            }
+            let failed = match peer.connections.send(&mut request).await {
+                Ok(response) => return answer(response, place, client),
+                Err(failed) => failed,
+            };
+            if let Some(error) = of_client(&failed) {
+                return blame_client(error);
+            }
+            note_failure(&place, &request, &failed);
+            let before = tried.len() as u32;
+            tried.push(place.index());
+            let again = shared
+                .retries
+                .again(&shared.budget, &request, &failed, before, begun);
+            last = Some(failed);
+            if !again {
+                break;
+            }
+            if tried.len() < shared.peers.len() {
+                count(&place.peer().upstream.counters.retries);
+            }
         }
-        let failed = match peer.connections.send(&mut request).await {
-            Ok(response) => return answer(response, place, client),
-            Err(failed) => failed,
-        };
-        if let Some(error) = of_client(&failed) {
-            return blame_client(error);
-        }
-        note_failure(&place, &request, &failed);
-        let before = tried.len() as u32;
-        tried.push(place.index());
-        let again = shared
-            .retries
-            .again(&shared.budget, &request, &failed, before, begun);
-        last = Some(failed);
-        if !again {
-            break;
-        }
-        if tried.len() < shared.peers.len() {
-            count(&place.peer().upstream.counters.retries);
-        }
+        let timed_out = last.is_some_and(|failed| failed.error.is_timeout());
+        reply::status(match timed_out {
+            true => StatusCode::GATEWAY_TIMEOUT,
+            false => StatusCode::BAD_GATEWAY,
+        })
     }
-    let timed_out = last.is_some_and(|failed| failed.error.is_timeout());
-    reply::status(match timed_out {
-        true => StatusCode::GATEWAY_TIMEOUT,
-        false => StatusCode::BAD_GATEWAY,
-    })
 }
 
 /// The client's side of an upgrade to another protocol, if it asks for one. HTTP/2 is none: whoever is behind us would
@@ -104,9 +111,6 @@ fn upgraded(request: &mut Request<Body>) -> Option<OnUpgrade> {
 fn prepare(shared: &Shared, request: &mut Request<Body>, visit: &Visit, upgrades: bool) {
     let connection = thrum_http::connection().unwrap_or_default();
     let peer = connection.peer.map(|peer| peer.ip());
-    // The site has told another client than the peer: so the peer is a proxy that is trusted.
-    let is_trusted = visit.client.is_some()
-        && visit.client.map(|ip| ip.to_canonical()) != peer.map(|ip| ip.to_canonical());
     let protocol = match upgrades {
         true => request.headers().get(UPGRADE).cloned(),
         false => None,
@@ -125,7 +129,8 @@ fn prepare(shared: &Shared, request: &mut Request<Body>, visit: &Visit, upgrades
     let host = headers.get(HOST).cloned();
     let hop = Hop {
         peer,
-        is_trusted,
+        client: visit.client,
+        said_in: shared.trusted.field_of(peer),
         is_secure: visit.secure,
         host: host.as_ref(),
     };
@@ -147,24 +152,24 @@ fn prepare(shared: &Shared, request: &mut Request<Body>, visit: &Visit, upgrades
     }
 }
 
+/// What the client has asked for, and where.
+struct Asked {
+    uri: Uri,
+    host: Option<HeaderValue>,
+    route: Arc<Route>,
+}
+
 /// Makes a request ask one of the upstreams. `None`: there is no such path there.
-fn aim(
-    request: &mut Request<Body>,
-    peer: &Peer,
-    shared: &Shared,
-    visit: &Visit,
-    asked: &Uri,
-    host: Option<&HeaderValue>,
-) -> Option<()> {
-    let path = asked.path_and_query();
+fn aim(request: &mut Request<Body>, peer: &Peer, shared: &Shared, asked: &Asked) -> Option<()> {
+    let path = asked.uri.path_and_query();
     let path = match &peer.path {
-        Some(base) => rules::replace_path(path, &visit.route.mount, base)?,
+        Some(base) => rules::replace_path(path, &asked.route.mount, base)?,
         None => path.cloned().unwrap_or(PathAndQuery::from_static("/")),
     };
     *request.uri_mut() = Uri::from(path);
     if shared.host == HostField::Upstream {
         request.headers_mut().remove(HOST); // the connections' own takes its place
-    } else if let Some(host) = host {
+    } else if let Some(host) = &asked.host {
         request.headers_mut().insert(HOST, host.clone());
     }
     Some(())
@@ -259,5 +264,21 @@ fn note_failure(place: &Place, request: &Request<Body>, failed: &Failed) {
     if upstream.health.failed(&place.shared().passive) {
         count(&upstream.counters.ejections);
         tracing::warn!(upstream = %upstream.name, "an upstream is taken to be down");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One is allocated for each request.
+    #[test]
+    fn the_future_of_a_request_is_small() {
+        let proxy = crate::proxy::Proxy::builder().to("127.0.0.1:1".parse().unwrap());
+        let shared = proxy.build().unwrap().shared;
+        let visit = Visit::new(None, false);
+        let future = exchange(shared, Request::new(Body::empty()), visit);
+        let size = size_of_val(&future);
+        assert!(size <= 1152, "{size}");
     }
 }

@@ -8,6 +8,8 @@ use std::net::IpAddr;
 
 use http::header::{FORWARDED, HeaderMap, HeaderName, HeaderValue};
 
+use crate::forwarded::Field;
+
 /// Which fields tell the upstream who asks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Forwarded {
@@ -24,8 +26,9 @@ const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
-/// Fields of the kind that an untrusted client must not get through.
-const SPOOFABLE: [HeaderName; 8] = [
+/// Fields of the kind that upstreams believe. Who is not trusted must not get them through; and a trusted proxy passes on
+/// from anybody what it does not write itself.
+const BELIEVED: [HeaderName; 8] = [
     X_FORWARDED_FOR,
     X_FORWARDED_HOST,
     X_FORWARDED_PROTO,
@@ -40,8 +43,10 @@ const SPOOFABLE: [HeaderName; 8] = [
 pub(super) struct Hop<'a> {
     /// Who is at the other end of the connection. `None`: somebody at a Unix socket.
     pub(super) peer: Option<IpAddr>,
-    /// Whether it is a proxy that is trusted.
-    pub(super) is_trusted: bool,
+    /// Who the client is, as far as is known.
+    pub(super) client: Option<IpAddr>,
+    /// The field in which the peer says who that is, if it is a proxy that is trusted.
+    pub(super) said_in: Option<Field>,
     pub(super) is_secure: bool,
     /// What was asked for.
     pub(super) host: Option<&'a HeaderValue>,
@@ -50,9 +55,15 @@ pub(super) struct Hop<'a> {
 impl Forwarded {
     /// Makes the fields say who asks.
     pub(super) fn tell(self, headers: &mut HeaderMap, hop: &Hop<'_>) {
-        if !hop.is_trusted && headers.keys().any(|name| may_spoof(name)) {
-            for name in SPOOFABLE {
-                headers.remove(name);
+        if headers.keys().any(is_believed) {
+            for name in BELIEVED {
+                let writer = match name == FORWARDED {
+                    true => Field::Forwarded,
+                    false => Field::XForwardedFor,
+                };
+                if hop.said_in != Some(writer) {
+                    headers.remove(name);
+                }
             }
         }
         match self {
@@ -63,16 +74,28 @@ impl Forwarded {
     }
 }
 
-fn may_spoof(name: &HeaderName) -> bool {
-    let text = name.as_str();
-    matches!(text.as_bytes()[0], b'x' | b'f') && SPOOFABLE.contains(name)
+fn is_believed(name: &HeaderName) -> bool {
+    matches!(name.as_str().as_bytes(), [b'x' | b'f', ..]) && BELIEVED.contains(name)
+}
+
+impl Hop<'_> {
+    /// The client, if the peer has said who that is in a field other than this.
+    fn told_elsewhere(&self, field: Field) -> Option<IpAddr> {
+        let said_in = self.said_in?;
+        self.client
+            .filter(|client| said_in != field && Some(*client) != self.peer)
+    }
 }
 
 fn tell_x(headers: &mut HeaderMap, hop: &Hop<'_>) {
     let mut chain = joined(headers, &X_FORWARDED_FOR);
+    // A String takes all.
+    if let Some(client) = hop.told_elsewhere(Field::XForwardedFor) {
+        let _ = write!(chain, "{}, ", client.to_canonical());
+    }
     match hop.peer {
-        Some(peer) => drop(write!(chain, "{}", peer.to_canonical())), // a String takes all
-        None => chain.push_str("unix:"),
+        Some(peer) => drop(write!(chain, "{}", peer.to_canonical())),
+        None => chain.push_str("unknown"),
     }
     set(headers, X_FORWARDED_FOR, chain);
     // A trusted proxy's word has been heard already, where it was decided whether the request is secure.
@@ -87,21 +110,29 @@ fn tell_x(headers: &mut HeaderMap, hop: &Hop<'_>) {
 
 fn tell_rfc(headers: &mut HeaderMap, hop: &Hop<'_>) {
     let mut chain = joined(headers, &FORWARDED);
-    // A String takes all.
-    let _ = match hop.peer.map(|peer| peer.to_canonical()) {
-        Some(IpAddr::V4(peer)) => write!(chain, "for={peer}"),
-        Some(IpAddr::V6(peer)) => write!(chain, "for=\"[{peer}]\""),
-        None => write!(chain, "for=unknown"),
-    };
+    if let Some(client) = hop.told_elsewhere(Field::Forwarded) {
+        push_node(&mut chain, Some(client));
+        chain.push_str(", ");
+    }
+    push_node(&mut chain, hop.peer);
     // A host of the form that was checked has nothing in it that would end a quoted string.
     if let Some(host) = hop.host.and_then(|host| host.to_str().ok())
         && !host.contains(['"', '\\'])
     {
-        let _ = write!(chain, ";host=\"{host}\"");
+        let _ = write!(chain, ";host=\"{host}\""); // a String takes all
     }
     let proto = if hop.is_secure { "https" } else { "http" };
     let _ = write!(chain, ";proto={proto}");
     set(headers, FORWARDED, chain);
+}
+
+fn push_node(chain: &mut String, address: Option<IpAddr>) {
+    // A String takes all.
+    let _ = match address.map(|address| address.to_canonical()) {
+        Some(IpAddr::V4(address)) => write!(chain, "for={address}"),
+        Some(IpAddr::V6(address)) => write!(chain, "for=\"[{address}]\""),
+        None => write!(chain, "for=unknown"),
+    };
 }
 
 /// What proxies before have said, as one list that goes on.
@@ -130,7 +161,7 @@ mod tests {
 
     fn told(
         how: Forwarded,
-        is_trusted: bool,
+        said_in: Option<Field>,
         peer: Option<&str>,
         fields: &[(&'static str, &'static str)],
     ) -> Vec<(String, String)> {
@@ -141,7 +172,8 @@ mod tests {
         let host = HeaderValue::from_static("example.com");
         let hop = Hop {
             peer: peer.map(|peer| peer.parse().unwrap()),
-            is_trusted,
+            client: Some("198.51.100.7".parse().unwrap()),
+            said_in,
             is_secure: true,
             host: Some(&host),
         };
@@ -162,6 +194,9 @@ mod tests {
             .collect()
     }
 
+    const X: Option<Field> = Some(Field::XForwardedFor);
+    const RFC: Option<Field> = Some(Field::Forwarded);
+
     const LIES: &[(&str, &str)] = &[
         ("x-forwarded-for", "9.9.9.9"),
         ("x-forwarded-proto", "ftp"),
@@ -172,20 +207,20 @@ mod tests {
 
     #[test]
     fn who_is_not_trusted_is_not_believed() {
-        assert_eq!(told(Forwarded::Off, false, Some("192.0.2.1"), LIES), []);
+        assert_eq!(told(Forwarded::Off, None, Some("192.0.2.1"), LIES), []);
         let expected = pairs(&[
             ("x-forwarded-for", "192.0.2.1"),
             ("x-forwarded-host", "example.com"),
             ("x-forwarded-proto", "https"),
         ]);
         let mapped = Some("::ffff:192.0.2.1");
-        assert_eq!(told(Forwarded::X, false, mapped, LIES), expected);
+        assert_eq!(told(Forwarded::X, None, mapped, LIES), expected);
         let expected = pairs(&[(
             "forwarded",
             "for=\"[2001:db8::1]\";host=\"example.com\";proto=https",
         )]);
         assert_eq!(
-            told(Forwarded::Rfc, false, Some("2001:db8::1"), LIES),
+            told(Forwarded::Rfc, None, Some("2001:db8::1"), LIES),
             expected
         );
     }
@@ -205,12 +240,33 @@ mod tests {
             ("x-forwarded-host", "outside.example"),
             ("x-forwarded-proto", "https"),
         ]);
-        assert_eq!(told(Forwarded::X, true, Some("10.0.0.3"), said), expected);
+        assert_eq!(told(Forwarded::X, X, Some("10.0.0.3"), said), expected);
         let said = &[("forwarded", "for=198.51.100.7")];
         let expected = pairs(&[(
             "forwarded",
             "for=198.51.100.7, for=unknown;host=\"example.com\";proto=https",
         )]);
-        assert_eq!(told(Forwarded::Rfc, true, None, said), expected);
+        assert_eq!(told(Forwarded::Rfc, RFC, None, said), expected);
+    }
+
+    #[test]
+    fn what_a_trusted_proxy_does_not_write_is_from_anybody() {
+        let said = &[
+            ("x-forwarded-for", "198.51.100.7"),
+            ("forwarded", "for=6.6.6.6"),
+        ];
+        let expected = pairs(&[("x-forwarded-for", "198.51.100.7")]);
+        assert_eq!(told(Forwarded::Off, X, Some("10.0.0.3"), said), expected);
+        let said = &[
+            ("x-forwarded-for", "6.6.6.6"),
+            ("forwarded", "for=198.51.100.7"),
+        ];
+        let expected = pairs(&[
+            ("forwarded", "for=198.51.100.7"),
+            ("x-forwarded-for", "198.51.100.7, 10.0.0.3"),
+            ("x-forwarded-host", "example.com"),
+            ("x-forwarded-proto", "https"),
+        ]);
+        assert_eq!(told(Forwarded::X, RFC, Some("10.0.0.3"), said), expected);
     }
 }

@@ -52,6 +52,7 @@ use self::retry::{Budget, Retries};
 use self::room::{Queue, Room};
 use self::rules::Rule;
 use self::upstream::Upstream;
+use crate::forwarded::TrustedProxies;
 use crate::site::{Answer, Handler, Visit};
 
 /// Takes requests to one of several upstreams. Clones share all of it.
@@ -85,6 +86,7 @@ struct Shared {
     budget: Budget,
     rules: Vec<Rule>,
     forwarded: Forwarded,
+    trusted: TrustedProxies,
     host: HostField,
     via: bool,
     /// Bytes of a body that are kept here, each way.

@@ -84,6 +84,10 @@ pub(super) async fn enter(
     if let Some(place) = try_enter(shared, key, tried)? {
         return Ok(place);
     }
+    Box::pin(wait(shared, key, tried)).await // boxed, as it is rare
+}
+
+async fn wait(shared: &Arc<Shared>, key: Option<u64>, tried: &[usize]) -> Result<Place, NoPlace> {
     let room = &shared.room;
     let Some(_waiting) = Waiting::new(&shared.queue, room.queue) else {
         return Err(NoPlace::QueueFull);
@@ -142,7 +146,7 @@ fn try_enter(
                 is_up(index)
             }
         };
-        let Some(index) = shared.chooser.choose(key, may, load) else {
+        let Some(index) = shared.chooser.choose(key, !tried.is_empty(), may, load) else {
             return Ok(None);
         };
         let peer = &peers[index];

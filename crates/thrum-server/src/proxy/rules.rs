@@ -201,7 +201,6 @@ fn is_dots(segment: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
     use crate::site::Visit;
 

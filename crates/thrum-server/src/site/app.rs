@@ -17,10 +17,13 @@ use super::handler::{Answer, Visit};
 use super::name::Endpoint;
 use super::reply;
 use super::sites::{Hosts, host_of};
+use crate::forwarded::TrustedProxies;
+use crate::session;
 
 /// All sites of a configuration.
 pub struct Sites {
     pub(super) endpoints: BTreeMap<Endpoint, (bool, Hosts)>,
+    pub(super) trusted: TrustedProxies,
     pub(super) starts: Vec<Start>,
 }
 
@@ -44,6 +47,7 @@ pub struct App {
 /// Sites that have come to life, with the tasks they have.
 struct Live {
     endpoints: BTreeMap<Endpoint, (bool, Hosts)>,
+    trusted: TrustedProxies,
     _tasks: TaskSet<()>,
 }
 
@@ -88,6 +92,7 @@ impl Live {
         }
         Self {
             endpoints: sites.endpoints,
+            trusted: sites.trusted,
             _tasks: tasks,
         }
     }
@@ -102,11 +107,17 @@ pub struct AppAt {
 
 impl AppAt {
     /// Answers a request that came over the connection of [`thrum_http::connection`].
-    pub fn answer(&self, request: Request<Body>) -> Answer {
+    pub fn answer(&self, mut request: Request<Body>) -> Answer {
+        // What only a session may say, whether the route has sessions or not.
+        session::strip(request.headers_mut());
         let live = self.app.current.load();
         let connection = thrum_http::connection().unwrap_or_default();
-        let client = connection.peer.map(|peer| peer.ip());
-        let visit = Visit::new(client, connection.tls.is_some());
+        let client = live.trusted.client(
+            connection.peer.map(|peer| peer.ip()),
+            connection.tls.is_some(),
+            request.headers(),
+        );
+        let visit = Visit::new(client.address, client.secure);
         let hosts = live.endpoints.get(&*self.endpoint);
         let Some(site) = hosts.and_then(|(_, hosts)| hosts.find(host_of(&request))) else {
             // RFC 9110, 15.5.20: it came to a server that is not able to answer for that host.

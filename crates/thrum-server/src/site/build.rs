@@ -16,8 +16,10 @@ use super::tables::{HANDLERS, LAYERS};
 use super::{Sites, reply};
 use crate::config::{Arity, Config, Kind, Problem, Problems, RouteConfig, Setting, Settings};
 use crate::config::{SiteConfig, Value};
+use crate::forwarded::TrustedProxies;
 use crate::observe;
 use crate::process::says_tls;
+use crate::store;
 
 /// What may stand in a site and is read here.
 pub(super) const SITE_SETTINGS: &[Setting] = &[
@@ -69,11 +71,12 @@ impl Sites {
             global: &config.global,
             starts: Vec::new(),
         };
+        store::config::check(&mut building);
         observe::prepare(&mut building);
         let mut redirects = Vec::new();
-        for site in &config.sites {
+        for (place, site) in config.sites.iter().enumerate() {
             let names = site_names(site, &mut building);
-            let built = build_site(site, &mut building);
+            let built = Arc::new(build_site(site, place, &mut building));
             let redirect = site.settings.is_on("redirect-http");
             for (name, value) in names {
                 if redirect && name.secure && name.endpoint == Endpoint::Port(443) {
@@ -90,6 +93,7 @@ impl Sites {
                 endpoints: endpoints
                     .map(|(endpoint, at)| (endpoint, (at.secure, at.hosts)))
                     .collect(),
+                trusted: TrustedProxies::from_settings(&config.global),
                 starts,
             })
         } else {
@@ -156,6 +160,7 @@ impl Collected {
                 pattern: Pattern::parse("/").expect("it is one"),
                 route: Arc::default(),
                 handler: Arc::new(ToHttps),
+                place: 0,
             };
             let site = Site::new(format!("http://{host}"), vec![all], Arc::new(ToHttps));
             // A site of that name takes precedence.
@@ -201,10 +206,10 @@ fn site_names<'a>(site: &'a SiteConfig, to: &mut Building<'_>) -> Vec<(SiteName,
     names
 }
 
-fn build_site(site: &SiteConfig, to: &mut Building<'_>) -> Arc<Site> {
+fn build_site(site: &SiteConfig, place: usize, to: &mut Building<'_>) -> Site {
     let name = site.names.first().map_or("", Value::text).to_owned();
     let mut routes: Vec<(SiteRoute, &RouteConfig)> = Vec::new();
-    for config in &site.routes {
+    for (place, config) in site.routes.iter().enumerate() {
         let parsed = Pattern::parse(config.path.text());
         let Some(pattern) = to.problems.check(config.path.span(), parsed) else {
             continue;
@@ -239,6 +244,7 @@ fn build_site(site: &SiteConfig, to: &mut Building<'_>) -> Arc<Site> {
                     pattern,
                     route: Arc::new(route),
                     handler,
+                    place,
                 },
                 config,
             ));
@@ -247,7 +253,9 @@ fn build_site(site: &SiteConfig, to: &mut Building<'_>) -> Arc<Site> {
     let routes = routes.into_iter().map(|(route, _)| route).collect();
     let fallback = wrapped(Arc::new(NotFound), &site.settings, to);
     let sight = observe::of_site(&name, &site.settings, to);
-    Arc::new(Site::new(name, routes, fallback).seen(sight))
+    let mut site = Site::new(name, routes, fallback).seen(sight);
+    site.place = Some(place);
+    site
 }
 
 fn build_handler(

@@ -6,6 +6,7 @@
 mod app;
 mod build;
 mod building;
+mod explain;
 mod handler;
 mod name;
 mod pattern;
@@ -15,6 +16,7 @@ mod tables;
 
 pub use app::{AnswerFuture, App, AppAt, Sites};
 pub use building::{Building, HandlerKind, Kept, Layer, Wrap};
+pub use explain::Explanation;
 pub use handler::{Answer, Handler, Route, Visit};
 pub use name::{Endpoint, Host, NameError, SiteName};
 pub use pattern::{Matched, Pattern, PatternError, normalized};

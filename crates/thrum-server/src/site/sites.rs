@@ -20,7 +20,9 @@ pub(super) const HOPS: u8 = 10;
 /// The routes of a site.
 pub struct Site {
     name: String,
-    routes: Vec<SiteRoute>,
+    /// Its place in the configuration; `None` for one that only leads to another.
+    pub(super) place: Option<usize>,
+    pub(super) routes: Vec<SiteRoute>,
     /// For each literal first segment the routes that may match; what is in none of them: `others`.
     by_first: HashMap<String, Vec<usize>>,
     others: Vec<usize>,
@@ -34,6 +36,8 @@ pub(super) struct SiteRoute {
     pub(super) pattern: Pattern,
     pub(super) route: Arc<Route>,
     pub(super) handler: Arc<dyn Handler>,
+    /// Its place in the site's configuration.
+    pub(super) place: usize,
 }
 
 /// The sites that are served at one endpoint, by their hosts.
@@ -64,6 +68,7 @@ impl Site {
         }
         Self {
             name,
+            place: None,
             routes,
             by_first,
             others,

@@ -6,7 +6,8 @@ use crate::config::{Setting, Tables, Verb};
 use crate::error_log::ERROR_LOG;
 use crate::metrics::verbs as numbers;
 use crate::verbs::{redirect, respond, rewrite};
-use crate::{acme, cache, cgi, error_pages, files, forwarded, guard, observe, process, proxy};
+use crate::{acme, cache, cgi, error_pages, fastcgi, files, forwarded, guard, kv, observe};
+use crate::{process, proxy, session, store};
 
 /// What may stand where.
 pub static TABLES: Tables = Tables {
@@ -18,6 +19,7 @@ pub static TABLES: Tables = Tables {
 
 static GLOBAL: &[&[Setting]] = &[
     process::GLOBAL,
+    store::config::SETTINGS,
     acme::SETTINGS,
     forwarded::SETTINGS,
     &[observe::LOG, ERROR_LOG],
@@ -36,8 +38,8 @@ macro_rules! registered {
 
 // Verbs in the order of the reference page; layers with the outermost first.
 registered! {
-    handlers: files::KIND, cgi::KIND, proxy::KIND, redirect::KIND, respond::KIND, rewrite::KIND,
-        numbers::METRICS_KIND, numbers::HEALTH_KIND, numbers::READY_KIND;
+    handlers: files::KIND, cgi::KIND, fastcgi::KIND, proxy::KIND, redirect::KIND, respond::KIND, rewrite::KIND,
+        kv::KIND, numbers::METRICS_KIND, numbers::HEALTH_KIND, numbers::READY_KIND;
     layers: observe::LAYER,
         error_pages::LAYER,
         guard::headers::LAYER,
@@ -49,7 +51,9 @@ registered! {
         guard::basic::LAYER,
         guard::jwt::LAYER,
         guard::concurrency::LAYER,
-        cache::LAYER;
+        cache::LAYER,
+        // Within the cache: what it keeps has no visitor, and what has one says so.
+        session::config::LAYER;
 }
 
 #[cfg(test)]

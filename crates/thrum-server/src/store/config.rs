@@ -134,11 +134,12 @@ pub fn store(
 }
 
 /// Checks what is written, whether somebody asks for it or not.
-pub fn check(building: &mut Building<'_>) {
+pub(crate) fn check(building: &mut Building<'_>) {
     let global = building.global;
     let mut names: Vec<&str> = vec![];
     for entry in global.all("store") {
-        if read(entry, building).is_none() {
+        if let Err(problem) = read(entry) {
+            building.problem(problem);
             continue;
         }
         let name = name_of(entry);
@@ -160,7 +161,8 @@ enum Place<'a> {
 /// What a store was made with is part of the name by which it is kept, so that other settings make another one. Except for a
 /// file, which can be open only once: its settings hold from the next start.
 fn open(entry: &Entry, building: &mut Building<'_>) -> Option<Arc<dyn Store>> {
-    let place = read(entry, building)?;
+    // What is wrong with it has been noted by `check`.
+    let place = read(entry).ok()?;
     let block = entry.block()?;
     match place {
         Place::Redb(path) => {
@@ -238,28 +240,30 @@ fn name_of(entry: &Entry) -> &str {
     words(entry).0.unwrap_or(DEFAULT)
 }
 
-fn read<'a>(entry: &'a Entry, building: &mut Building<'_>) -> Option<Place<'a>> {
-    let mut problem = |value: Option<&Value>, message: String| {
+fn read(entry: &Entry) -> Result<Place<'_>, Problem> {
+    let problem = |value: Option<&Value>, message: String| {
         let span = value.map_or(entry.span(), Value::span);
         let help = "store redb /var/lib/thrum/store.redb, store redis://HOST:6379/0, store memory";
-        building.problem(Problem::new(span, message).help(help));
-        None
+        Problem::new(span, message).help(help)
     };
     let (_, place) = words(entry);
-    let place = match place {
-        [redb, path] if redb.text() == "redb" => Place::Redb(path.path()),
-        [memory] if memory.text() == "memory" => Place::Memory,
+    match place {
+        [redb, path] if redb.text() == "redb" => {
+            let place = path.path();
+            if place.parent().is_some_and(Path::is_dir) {
+                return Ok(Place::Redb(place));
+            }
+            let missing = format!("the folder of {} does not exist", place.display());
+            Err(problem(Some(path), missing))
+        }
+        [memory] if memory.text() == "memory" => Ok(Place::Memory),
         [url] if url.text().contains("://") => match check_url(url.text()) {
-            Ok(()) => Place::Redis(url.text()),
-            Err(error) => return problem(Some(url), error.to_string()),
+            Ok(()) => Ok(Place::Redis(url.text())),
+            Err(error) => Err(problem(Some(url), error.to_string())),
         },
-        other => return problem(other.first(), "this is no place for a store".into()),
-    };
-    if let Place::Redb(path) = &place
-        && !path.parent().is_some_and(Path::is_dir)
-    {
-        let missing = format!("the folder of {} does not exist", path.display());
-        return problem(entry.values().last(), missing);
+        other => Err(problem(
+            other.first(),
+            "this is no place for a store".into(),
+        )),
     }
-    Some(place)
 }

@@ -97,6 +97,7 @@ fn a_client_leaves() {
                 assert!(read > 0);
             }
             drop(stream);
+            eprintln!("{name} {pid}");
             gone(&pid);
         }
     });

@@ -29,7 +29,7 @@ fn all_that_there_is_to_know() {
         let head = "POST /cgi-bin/a%20b/env/x%20y//z?q=%20&r HTTP/1.1\r\nHost: WWW.example.com:8080\r\n\
                     Content-Type: text/x\r\nContent-Length: 3\r\nCookie: a=b\r\nCookie: c=d\r\nX-Two: 1\r\n\
                     X-Two: 2\r\nProxy: evil\r\nX_Two: 3\r\nTE: trailers\r\nAuthorization: Basic eDp5\r\n\
-                    User-Agent: test\r\nExpect: 100-continue\r\n";
+                    User-Agent: test\r\n";
         let found = variables(&ask(address, head, b"abc"));
         let file = programs.path("a b/env");
         let folder = programs.path("a b");

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
-use thrum_http::{Body, Request, Server, service_fn};
+use thrum_http::{Application, Body, Request, Server, service_fn};
 use thrum_rt::net::TcpListener;
 use thrum_server::cgi::Cgi;
-use thrum_server::gateway::LocalRedirect;
-use thrum_server::site::{Handler, Route, Visit};
+use thrum_server::config::{Config, Problem};
+use thrum_server::site::{App, Handler, Kept, Route, Sites, TABLES, Visit};
 
 pub(crate) const SECONDS: Duration = Duration::from_secs(30);
 
@@ -92,41 +92,60 @@ pub(crate) fn serve(cgi: Cgi, test: impl FnOnce(SocketAddr)) {
     serve_at("/cgi-bin/", cgi, test);
 }
 
-pub(crate) fn serve_at(mount: &str, cgi: impl Handler + Clone, test: impl FnOnce(SocketAddr)) {
+pub(crate) fn serve_at(mount: &str, handler: impl Handler + Clone, test: impl FnOnce(SocketAddr)) {
     let route = Arc::new(Route {
         mount: mount.to_owned(),
         ..Route::default()
     });
     let service = service_fn(move |request: Request<Body>| {
         let connection = thrum_http::connection().unwrap();
-        let visit = Visit {
-            route: route.clone(),
-            client: connection.peer.map(|peer| peer.ip()),
-            secure: false,
-            captures: Vec::new(),
-            user: request
-                .headers()
-                .get("x-user")
-                .map(|user| user.to_str().unwrap().into()),
-        };
-        let answer = cgi.handle(request, visit).map(|response| {
-            if let Some(local) = response.extensions().get::<LocalRedirect>() {
-                let value = local.0.as_str().parse().unwrap();
-                response.headers_mut().insert("x-local", value);
-            }
-        });
-        answer.response()
+        let mut visit = Visit::new(connection.peer.map(|peer| peer.ip()), false);
+        visit.route = route.clone();
+        let user = request.headers().get("x-user");
+        visit.user = user.map(|user| user.to_str().unwrap().into());
+        handler.handle(request, visit).response()
     });
+    serve_application(service, test);
+}
+
+/// Serves the one site of a configuration while `test` runs.
+pub(crate) fn serve_config(routes: &str, test: impl FnOnce(SocketAddr)) {
+    let sites = build(routes).unwrap_or_else(|problems| panic!("{problems:?}"));
     thrum_rt::block_on(async {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let server = Server::new();
-        let serving = server.clone();
-        let task = thrum_rt::spawn(async move { serving.serve(listener, service).await });
-        thrum_rt::blocking(|| test(address));
-        server.shutdown(Duration::from_secs(5)).await;
-        task.abort();
+        let endpoint = sites.endpoints().next().unwrap().0.clone();
+        let app = App::new(sites).at(endpoint);
+        listen(app, test).await;
     });
+}
+
+/// What is wrong with the routes of a configuration.
+pub(crate) fn problems(routes: &str) -> Vec<String> {
+    build(routes).err().unwrap_or_default()
+}
+
+fn build(routes: &str) -> Result<Sites, Vec<String>> {
+    let messages = |problems: &[Problem]| {
+        let messages = problems.iter().map(|problem| problem.message.clone());
+        messages.collect::<Vec<_>>()
+    };
+    let text = format!(":8080 {{\n{routes}\n}}\n");
+    let config = Config::parse(&text, &TABLES).map_err(|report| messages(report.problems()))?;
+    Sites::build(&config, &Kept::default()).map_err(|problems| messages(&problems))
+}
+
+fn serve_application(application: impl Application, test: impl FnOnce(SocketAddr)) {
+    thrum_rt::block_on(listen(application, test));
+}
+
+async fn listen(application: impl Application, test: impl FnOnce(SocketAddr)) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = Server::new();
+    let serving = server.clone();
+    let task = thrum_rt::spawn(async move { serving.serve(listener, application).await });
+    thrum_rt::blocking(|| test(address));
+    server.shutdown(Duration::from_secs(5)).await;
+    task.abort();
 }
 
 /// A response: status, head, and body without its chunks; `cut` if it ends before its end.

@@ -103,7 +103,7 @@ struct Sending<'a> {
     /// What the deadline is for, if it is set.
     waits_for: Option<WaitsFor>,
     options: &'a Options,
-    clock: Clock,
+    clock: &'a Clock,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,7 +169,7 @@ impl Connection {
         &mut self,
         request: &mut Request<Body>,
         options: &Options,
-        clock: Clock,
+        clock: &Clock,
     ) -> Result<Answer, Failure> {
         let defaults = &self.config.headers;
         let encoded = encode::head(self.output.buffer(), request, defaults, self.whole_urls);

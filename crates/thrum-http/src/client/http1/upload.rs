@@ -44,7 +44,8 @@ struct Stream {
     body: Body,
     /// Bytes that were promised and are to come; `None` if it is sent in chunks.
     left: Option<u64>,
-    trailers: Option<HeaderMap>,
+    /// Boxed, as there are seldom any, and every request's future would be larger.
+    trailers: Option<Box<HeaderMap>>,
     ended: bool,
 }
 
@@ -198,7 +199,7 @@ impl Stream {
             None => {
                 self.ended = true;
                 match self.left {
-                    None => chunked::encode_end(output.buffer(), self.trailers.as_ref()),
+                    None => chunked::encode_end(output.buffer(), self.trailers.as_deref()),
                     Some(0) => {}
                     Some(_) => return Poll::Ready(Err(wrong_length())),
                 }
@@ -217,7 +218,7 @@ impl Stream {
                     output.buffer().extend_from_slice(&data);
                 }
             },
-            Err(frame) => self.trailers = frame.into_trailers().ok(),
+            Err(frame) => self.trailers = frame.into_trailers().ok().map(Box::new),
         }
         Poll::Ready(Ok(()))
     }
