@@ -145,6 +145,12 @@ impl Service<Request<Body>> for AppAt {
 #[derive(Debug)]
 pub struct AnswerFuture(pub(crate) Option<Answer>);
 
+impl From<Response<Body>> for AnswerFuture {
+    fn from(response: Response<Body>) -> Self {
+        Self(Some(Answer::Now(response)))
+    }
+}
+
 impl Future for AnswerFuture {
     type Output = Result<Response<Body>, Infallible>;
 

@@ -161,9 +161,10 @@ fn nobody_pays_who_has_nothing() {
     thrum_rt::block_on(async {
         let store = Watched::new();
         let sessions = Sessions::new(store.clone());
-        let mut visitor = Browser::default();
         // Not asked: nothing happens, whatever the cookie.
-        visitor.cookie = Some("__Host-session=nonsense".into());
+        let mut visitor = Browser {
+            cookie: Some("__Host-session=nonsense".into()),
+        };
         let session = visitor.open(&sessions);
         assert_eq!(visitor.close(session).await, None);
         assert_eq!(store.calls(), 0);
