@@ -64,6 +64,7 @@ async fn ask(url: String, anew: bool, least: u64, seen: Arc<Seen>) {
         seen.asked.fetch_add(1, Ordering::Relaxed);
         let failure = match request.send().await {
             Err(error) => Some(error.to_string()),
+            Ok(response) if !response.status().is_success() => Some(response.status().to_string()),
             Ok(response) => response.bytes().await.err().map(|error| error.to_string()),
         };
         if let Some(failure) = failure {

@@ -5,8 +5,6 @@
 //! * [`cache`]: responses that are kept, and answer later requests.
 //! * [`verbs`]: what a route can do that needs nothing but its line: redirect, respond, rewrite.
 //! * [`files`]: a folder as a web site.
-//! * [`kv`]: content in the store.
-//! * [`session`]: what is remembered of visitors.
 //! * [`guard`]: who may ask, how often and how much.
 //! * [`forwarded`]: who the client is when a proxy stands in between.
 //! * [`error_pages`]: pages of a site's own for what went wrong.

@@ -153,6 +153,13 @@ fn confine(args: &RunArgs, prepared: &Prepared) -> Result<String, Failure> {
     if let Some(state) = prepared.state() {
         sandbox.write(state);
     }
+    // Authorities, where the environment says that they are elsewhere.
+    if let Some(file) = std::env::var_os("SSL_CERT_FILE") {
+        sandbox.read_beside(file.as_ref());
+    }
+    if let Some(folder) = std::env::var_os("SSL_CERT_DIR") {
+        sandbox.read(folder);
+    }
     // To be removed in the end.
     sandbox.write_beside(&prepared.settings.pid_file);
     for endpoint in prepared.endpoints().keys() {

@@ -51,16 +51,41 @@ pub(super) struct Serving {
     kept: Arc<Kept>,
     settings: ProcessSettings,
     listeners: Listeners,
+    /// The same sockets in the runtime: once each, as a second descriptor of one would be in the way of the first.
+    registered: BTreeMap<Endpoint, Vec<Registered>>,
     acceptor: Option<Acceptor>,
     events: Sender<Event>,
     /// One for each socket.
     accepting: TaskSet<io::Result<()>>,
-    /// What goes with the configuration: files are watched, certificates kept.
+    /// What goes with the configuration: certificates are kept.
     tending: TaskSet<()>,
+    /// The files that it was made from, and who looks at them.
+    files: Vec<PathBuf>,
+    watching: TaskSet<()>,
     /// Signals, commands, pings.
-    _attending: TaskSet<()>,
+    attending: TaskSet<()>,
     /// A successor has the sockets.
     succeeded: bool,
+}
+
+/// A socket in the runtime.
+#[derive(Clone)]
+enum Registered {
+    Tcp(Arc<TcpListener>),
+    Unix(Arc<UnixListener>),
+}
+
+impl Registered {
+    fn of(socket: &Listening) -> io::Result<Self> {
+        Ok(match socket {
+            Listening::Tcp(socket) => {
+                Self::Tcp(Arc::new(TcpListener::from_std(socket.try_clone()?)?))
+            }
+            Listening::Unix(socket) => {
+                Self::Unix(Arc::new(UnixListener::from_std(socket.try_clone()?)?))
+            }
+        })
+    }
 }
 
 /// How it is to end.
@@ -72,7 +97,7 @@ enum End {
 impl Serving {
     /// Serves until it is told not to.
     pub(super) async fn run(
-        mut process: Process,
+        process: Process,
         kept: Arc<Kept>,
         prepared: Prepared,
         listeners: Listeners,
@@ -83,17 +108,21 @@ impl Serving {
         let mut attending = TaskSet::new();
         events::signals(&mut attending, &sender).map_err(Failure::Runtime)?;
         let server = Server::new();
-        process.attend(&mut attending, &server, &sender)?;
+        process.converse(&mut attending, &server, &sender)?;
+        process.ping(&mut attending);
 
         let (new, files) = (Parts::of(&prepared)?, prepared.files());
         let sites = prepared.config.sites.len();
         let mut serving = Self {
             app: App::new(prepared.sites),
             settings: prepared.settings,
+            registered: BTreeMap::new(),
             acceptor: None,
             accepting: TaskSet::new(),
             tending: TaskSet::new(),
-            _attending: attending,
+            files,
+            watching: TaskSet::new(),
+            attending,
             succeeded: false,
             events: sender,
             process,
@@ -101,7 +130,8 @@ impl Serving {
             kept,
             listeners,
         };
-        serving.begin(new, files)?;
+        serving.begin(new)?;
+        serving.watch();
         serving.say_start(sites);
         serving.process.notify.ready(&format!("{sites} sites"));
         if let Some(predecessor) = predecessor {
@@ -174,19 +204,17 @@ impl Serving {
             let sites = prepared.config.sites.len();
             self.app.swap(prepared.sites);
             self.settings = prepared.settings;
-            self.begin(new, files)?;
+            self.files = files;
+            self.begin(new)?;
             self.kept.sweep();
             Ok(format!("{sites} sites{later}"))
         });
-        if result.is_err() {
-            // The files are as they are now; the next change counts.
-            self.watch_again();
-        }
+        self.watch();
         result.map_err(|failure| failure.to_string())
     }
 
     /// Serves with these parts. Connections that are open go on.
-    fn begin(&mut self, new: Parts, files: Vec<PathBuf>) -> Result<(), Failure> {
+    fn begin(&mut self, new: Parts) -> Result<(), Failure> {
         let Parts {
             endpoints,
             identities,
@@ -222,10 +250,6 @@ impl Serving {
                 }
             }));
         }
-        if let Some(every) = self.settings.watch {
-            self.tending
-                .spawn(events::watch(files, every, self.events.clone()));
-        }
         self.accept(&endpoints, leads_to_secure, &challenges)
             .map_err(Failure::Runtime)
     }
@@ -255,21 +279,28 @@ impl Serving {
             let plain = leads_to_secure && *endpoint == Endpoint::Port(80);
             let site = plain.then(|| self.app.at(Endpoint::Port(443)));
             let front = Front::new(self.app.at(endpoint.clone()), site, challenges.clone());
-            for socket in sockets {
+            if !self.registered.contains_key(endpoint) {
+                let all = sockets
+                    .iter()
+                    .map(Registered::of)
+                    .collect::<io::Result<_>>()?;
+                self.registered.insert(endpoint.clone(), all);
+            }
+            for listener in &self.registered[endpoint] {
                 let (server, front) = (server.clone(), front.clone());
-                match socket {
-                    Listening::Tcp(listener) => {
-                        let listener = TcpListener::from_std(listener.try_clone()?)?;
-                        accepting.spawn(async move { server.serve(listener, front).await });
+                let listener = listener.clone();
+                accepting.spawn(async move {
+                    match listener {
+                        Registered::Tcp(listener) => server.serve(listener, front).await,
+                        Registered::Unix(listener) => server.serve(listener, front).await,
                     }
-                    Listening::Unix(listener) => {
-                        let listener = UnixListener::from_std(listener.try_clone()?)?;
-                        accepting.spawn(async move { server.serve(listener, front).await });
-                    }
-                }
+                });
             }
         }
         self.accepting = accepting;
+        let listeners = &self.listeners;
+        self.registered
+            .retain(|endpoint, _| listeners.has(endpoint));
         Ok(())
     }
 
@@ -284,13 +315,13 @@ impl Serving {
     }
 
     /// Looks for changes from what is there now on.
-    fn watch_again(&mut self) {
-        let Some(every) = self.settings.watch else {
-            return;
-        };
-        let path = self.process.config.clone();
-        self.tending
-            .spawn(events::watch(vec![path], every, self.events.clone()));
+    fn watch(&mut self) {
+        self.watching = TaskSet::new();
+        if let Some(every) = self.settings.watch {
+            let files = self.files.clone();
+            self.watching
+                .spawn(events::watch(files, every, self.events.clone()));
+        }
     }
 
     /// The sockets, and what this process writes to, for a successor.
@@ -333,11 +364,19 @@ impl Serving {
         if PidFile::holder(path) == Some(std::process::id()) {
             return;
         }
-        self.process.pid = None;
-        self.process.control = None;
-        match PidFile::create(path) {
-            Ok(pid) => self.process.pid = Some(pid),
-            Err(error) => tracing::error!(%error, "signals reach this process, commands do not"),
+        let socket = Control::beside(path);
+        // First let go of what the successor has replaced.
+        (self.process.pid, self.process.control) = (None, None);
+        let restored = PidFile::create(path).map_err(|error| error.to_string());
+        let restored = restored.and_then(|pid| {
+            let control = Control::bind(&socket).map_err(|error| error.to_string())?;
+            (self.process.pid, self.process.control) = (Some(pid), Some(control));
+            self.process
+                .converse(&mut self.attending, &self.server, &self.events)
+                .map_err(|failure| failure.to_string())
+        });
+        if let Err(error) = restored {
+            tracing::error!("signals reach this process, commands do not: {error}");
         }
     }
 
@@ -347,6 +386,7 @@ impl Serving {
             self.listeners.remove_files();
         }
         self.tending = TaskSet::new();
+        self.watching = TaskSet::new();
         let quiet = self.process.args.quiet;
         let (cut, failure) = match end {
             Ok(End::Retire) => (self.retire().await, None),
@@ -364,17 +404,23 @@ impl Serving {
         failure.map_or(Ok(()), Err)
     }
 
+    /// Accepts no more.
+    fn close(&mut self) {
+        self.accepting = TaskSet::new();
+        self.registered = BTreeMap::new();
+        self.listeners = Listeners::default();
+    }
+
     async fn stop(&mut self, quiet: bool) -> usize {
         let grace = self.settings.stop;
-        self.listeners = Listeners::default();
+        self.close();
         ending::drain(self.server.shutdown(grace), grace, !quiet, || {}).await
     }
 
     /// Accepts no more, and hears out who is connected. It can still be stopped.
     async fn retire(&mut self) -> usize {
         let (last_call, grace) = (self.settings.last_call, self.settings.retire);
-        self.accepting = TaskSet::new();
-        self.listeners = Listeners::default();
+        self.close();
         let server = self.server.clone();
         let retiring = async { server.retire(last_call, grace).await };
         let Drained { cut, .. } = match ending::race(ending::asked_to_stop(), retiring).await {
@@ -436,9 +482,9 @@ impl Parts {
 }
 
 impl Process {
-    /// Takes commands, and says to the service manager that it lives.
-    fn attend(
-        &mut self,
+    /// Takes commands.
+    fn converse(
+        &self,
         tasks: &mut TaskSet<()>,
         server: &Server,
         events: &Sender<Event>,
@@ -457,6 +503,11 @@ impl Process {
             let listener = control.listener().map_err(Failure::Runtime)?;
             tasks.spawn(commands::converse(listener, info, events.clone()));
         }
+        Ok(())
+    }
+
+    /// Says to the service manager that it lives, if that wants to hear it.
+    fn ping(&self, tasks: &mut TaskSet<()>) {
         if let Some(every) = self.notify.ping_every() {
             let notify = Notify::from_env();
             tasks.spawn(async move {
@@ -466,7 +517,6 @@ impl Process {
                 }
             });
         }
-        Ok(())
     }
 
     fn successor(&self, settings: &ProcessSettings) -> io::Result<Successor> {

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::io::{self, IoSlice};
 use std::net::{Shutdown, SocketAddr};
 use std::os::fd::AsFd;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use thrum_rt::net::{TcpListener, TcpStream, UnixListener, UnixStream};
@@ -88,11 +89,13 @@ impl From<UnixStream> for Socket {
     }
 }
 
-/// What a server can listen with: [`TcpListener`] and [`UnixListener`].
+/// What a server can listen with: [`TcpListener`] and [`UnixListener`], or one of them in an `Arc`, for servers that take turns
+/// at it.
 pub trait Listener: sealed::Accept {}
 
 impl Listener for TcpListener {}
 impl Listener for UnixListener {}
+impl<L: Listener> Listener for Arc<L> {}
 
 /// What a server can serve that was accepted elsewhere: [`TcpStream`] and [`UnixStream`].
 pub trait Connection: Into<Accepted> {}
@@ -139,6 +142,12 @@ pub(crate) mod sealed {
                 socket: stream.into(),
                 peer: Some(peer),
             })
+        }
+    }
+
+    impl<L: Accept> Accept for Arc<L> {
+        async fn accept(&self) -> io::Result<Accepted> {
+            Accept::accept(&**self).await
         }
     }
 

@@ -101,6 +101,11 @@ impl Listeners {
         self.all.iter().map(|(endpoint, all)| (endpoint, &all[..]))
     }
 
+    /// Whether a place is listened at.
+    pub fn has(&self, endpoint: &Endpoint) -> bool {
+        self.all.contains_key(endpoint)
+    }
+
     /// All of them, each with the name of its place: what [`with`](Self::with) of a successor takes.
     pub fn descriptors(&self) -> Vec<(String, BorrowedFd<'_>)> {
         let spare = self.spare.iter();

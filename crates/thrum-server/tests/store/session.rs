@@ -425,7 +425,7 @@ fn programs_have_sessions_too() {
         "#!/bin/sh\n\
          case $PATH_INFO in\n\
          /login) printf 'X-Session-User: alice\\nX-Session-Data: {\"colour\":\"r\\\\u00f6t\"}\\n' ;;\n\
-         /logout) printf 'X-Session-User:\\n' ;;\n\
+         /logout) printf 'X-Session-End: 1\\n' ;;\n\
          esac\n\
          printf 'Content-Type: text/plain\\n\\nuser=%s id=%s data=%s' \"$HTTP_X_SESSION_USER\" \"$HTTP_X_SESSION_ID\" \"$HTTP_X_SESSION_DATA\"\n",
     );
