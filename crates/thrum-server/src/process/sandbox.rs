@@ -13,6 +13,14 @@ use std::path::{Path, PathBuf};
 
 use crate::config::{Config, Kind, Settings, Value};
 
+/// The settings that name what is written: logs, stores, caches.
+const WRITTEN: &[&str] = &["log", "store", "folder", "pid-file", "state"];
+
+/// What may stand there and is no path.
+const NO_PATHS: &[&str] = &[
+    "off", "-", "stdout", "stderr", "syslog", "journald", "memory", "redb",
+];
+
 /// What a process is to keep. See [`confine`](Self::confine).
 #[derive(Clone, Debug, Default)]
 pub struct Sandbox {
@@ -114,9 +122,23 @@ impl Sandbox {
 
     fn allow(&mut self, settings: &Settings) {
         for entry in &settings.entries {
-            self.allow_values(&entry.values, entry.setting.values);
+            match WRITTEN.contains(&entry.setting.name) {
+                true => self.allow_written(&entry.values),
+                false => self.allow_values(&entry.values, entry.setting.values),
+            }
             if let Some(block) = &entry.block {
                 self.allow(block);
+            }
+        }
+    }
+
+    fn allow_written(&mut self, values: &[Value]) {
+        let is_path = |value: &&Value| !NO_PATHS.contains(&value.text());
+        for path in values.iter().filter(is_path).map(Value::path) {
+            if path.is_dir() {
+                self.write(path);
+            } else {
+                self.write_beside(&path);
             }
         }
     }
@@ -124,12 +146,11 @@ impl Sandbox {
     fn allow_values(&mut self, values: &[Value], kinds: &[Kind]) {
         let last = kinds.last().into_iter().cycle();
         for (value, kind) in values.iter().zip(kinds.iter().chain(last)) {
+            let path = value.path();
             match kind {
-                Kind::File => self.read_beside(&value.path()),
-                Kind::Folder => self.read(value.path()),
-                // A file that is written, or a folder that files are put into.
-                Kind::Path if value.path().is_dir() => self.write(value.path()),
-                Kind::Path => self.write_beside(&value.path()),
+                Kind::File => self.read_beside(&path),
+                Kind::Path if !path.is_dir() => self.read_beside(&path),
+                Kind::Folder | Kind::Path => self.read(path),
                 _ => self,
             };
         }
