@@ -108,6 +108,11 @@ impl Watcher {
         self.opened().iter().for_each(|log| log.close());
     }
 
+    /// How many lines the access logs that are open lack; see [`AccessLog::dropped`].
+    pub fn dropped(&self) -> u64 {
+        self.opened().iter().map(|log| log.dropped()).sum()
+    }
+
     fn opened(&self) -> Vec<Arc<AccessLog>> {
         let logs = lock(&self.logs);
         let logs = logs.iter().filter_map(Weak::upgrade);
