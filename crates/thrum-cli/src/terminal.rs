@@ -6,7 +6,11 @@ use std::io::{self, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
-use tracing_subscriber::EnvFilter;
+use thrum_server::error_log::Tail;
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer};
 
 use crate::error::Failure;
 
@@ -48,12 +52,17 @@ pub(crate) fn start_diagnostics() {
     let parsed = EnvFilter::try_new(&wanted);
     let mistake = parsed.as_ref().err().map(ToString::to_string);
     let colour = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
-    tracing_subscriber::fmt()
-        .with_env_filter(parsed.unwrap_or_else(|_| EnvFilter::new("warn")))
+    let shown = tracing_subscriber::fmt::layer()
         .with_writer(io::stderr)
         .with_ansi(colour)
         .with_target(false)
         .compact()
+        .with_filter(parsed.unwrap_or_else(|_| EnvFilter::new("warn")));
+    // For the admin page, whatever is shown here.
+    let kept = Tail::of_process().with_filter(LevelFilter::INFO);
+    tracing_subscriber::registry()
+        .with(shown)
+        .with(kept)
         .init();
     if let Some(mistake) = mistake {
         tracing::warn!("{FILTER}={wanted} is not understood ({mistake}); warnings are shown");

@@ -15,6 +15,8 @@ use thrum_rt::net::{TcpListener, UnixListener};
 use thrum_rt::sync::channel::{self, Sender};
 use thrum_rt::{TaskSet, select, time};
 use thrum_server::acme::{Challenges, Front, Keeper};
+use thrum_server::metrics::{Readiness, Registry, State};
+use thrum_server::observe::Watcher;
 use thrum_server::process::control::Control;
 use thrum_server::process::{Listeners, Listening, Notify, PidFile, ProcessSettings};
 use thrum_server::site::{App, Endpoint, Kept};
@@ -107,7 +109,9 @@ impl Serving {
         let (sender, events) = channel::bounded(EVENTS);
         let mut attending = TaskSet::new();
         events::signals(&mut attending, &sender).map_err(Failure::Runtime)?;
-        let server = Server::new();
+        let watcher = kept.get("", Watcher::default);
+        let server = watcher.watch(Server::new(), &kept.get("", Registry::default));
+        let readiness = kept.get("", Readiness::default);
         process.converse(&mut attending, &server, &sender)?;
         process.ping(&mut attending);
 
@@ -134,6 +138,7 @@ impl Serving {
         serving.watch();
         serving.say_start(sites);
         serving.process.notify.ready(&format!("{sites} sites"));
+        readiness.set(State::Ready);
         if let Some(predecessor) = predecessor {
             thrum_rt::blocking(|| predecessor.retire());
         }
@@ -147,7 +152,10 @@ impl Serving {
                 ended = serving.accepting_ended() => break Err(ended),
             }
         };
-        serving.end(started, end).await
+        readiness.set(State::Draining);
+        let ended = serving.end(started, end).await;
+        thrum_rt::blocking(|| watcher.close_logs());
+        ended
     }
 
     /// Does what an event asks for. An end, if it is one.
