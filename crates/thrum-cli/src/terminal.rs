@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
-use thrum_server::error_log::ErrorLog;
+use thrum_server::error_log::{ErrorLog, Tail};
 use tracing::level_filters::LevelFilter;
 use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, SubscriberExt};
@@ -67,6 +67,8 @@ pub(crate) fn start_diagnostics() {
                 .with_filter(shown),
         )
         .with(Later.with_filter(logged))
+        // For the admin page, whatever is shown.
+        .with(Tail::of_process().with_filter(LevelFilter::INFO))
         .init();
     let _ = LOG_ERRORS.set(Box::new(move |level| {
         let _ = show.reload(EnvFilter::new("off"));

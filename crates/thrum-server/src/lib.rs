@@ -18,12 +18,14 @@
 //! * [`log`]: where both go: files and their rotation, syslog, journald.
 //! * [`metrics`]: what it does, in numbers; whether it is healthy and ready.
 //! * [`observe`]: the logs and the numbers of each site and route.
+//! * [`admin`]: a page and numbers for whoever looks after it.
 //! * [`acme`]: certificates from an authority, ordered and renewed.
 //! * [`process`]: the process around it: user, sandbox, PID file, commands.
 #![forbid(unsafe_code)]
 
 pub mod access_log;
 pub mod acme;
+pub mod admin;
 pub mod cache;
 pub mod cgi;
 pub mod config;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use http::Request;
-use thrum_http::{Body, Exchange, Observer, Server, note};
+use thrum_http::{Body, Exchange, Observer, Server, Stats, note};
 
 use crate::access_log::{AccessLog, Format};
 use crate::config::{Arity, Kind, Problem, Setting, Settings};
@@ -86,6 +86,11 @@ impl Watcher {
         observe_server(registry, &server);
         let _ = self.server.set((server.clone(), registry.clone()));
         server.observer(self.clone())
+    }
+
+    /// What the server that is watched counts.
+    pub fn stats(&self) -> Option<Stats> {
+        self.server.get().map(|(server, _)| server.stats())
     }
 
     /// The numbers of all routes.
@@ -204,6 +209,15 @@ pub(crate) fn of_site(name: &str, settings: &Settings, to: &mut Building<'_>) ->
     })
 }
 
+/// For what is neither logged nor counted among the routes: whoever looks on does not see himself.
+pub(crate) fn unseen() -> Arc<Sight> {
+    Arc::new(Sight {
+        route: Arc::default(),
+        meter: Meters::default().route("", ""),
+        logs: Arc::default(),
+    })
+}
+
 /// What is done once for a configuration: the log for what no site answers, and looking on once a second.
 pub(crate) fn prepare(to: &mut Building<'_>) {
     let logs = logs(to.global, to);
@@ -224,10 +238,7 @@ pub(crate) fn prepare(to: &mut Building<'_>) {
         tasks.spawn(async move {
             loop {
                 thrum_rt::time::sleep(Duration::from_secs(1)).await;
-                let open = watcher
-                    .server
-                    .get()
-                    .map_or(0, |(server, _)| server.stats().open);
+                let open = watcher.stats().map_or(0, |stats| stats.open);
                 watcher
                     .history
                     .look(&watcher.meters, open as u64, stamp::now().second);

@@ -420,7 +420,7 @@ impl Serving {
             Ok(End::Stop) => (self.stop(quiet).await, None),
             Err(failure) => (self.stop(quiet).await, Some(failure)),
         };
-        self.watcher.close_logs();
+        thrum_rt::blocking(|| self.watcher.close_logs());
         if !quiet {
             banner::print_summary(&Summary {
                 stats: self.server.stats(),

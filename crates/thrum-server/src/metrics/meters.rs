@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use thrum_http::Exchange;
 
@@ -121,7 +122,7 @@ impl RouteMeter {
     }
 
     #[inline]
-    pub(super) fn add(&self, status: u16, bytes: u64, took: std::time::Duration) {
+    pub(super) fn add(&self, status: u16, bytes: u64, took: Duration) {
         let part = self.parts[slot::of_this_thread()].get_or_init(Box::default);
         let class = usize::from(status / 100)
             .wrapping_sub(1)
@@ -160,11 +161,17 @@ impl Totals {
     pub fn requests(&self) -> u64 {
         self.classes.iter().sum()
     }
+
+    /// The time that this part of the requests did not exceed, 0.0 to 1.0: at most a quarter too long. Zero without requests.
+    pub fn quantile(&self, part: f64) -> Duration {
+        self.times.quantile(part)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
+    use std::time::Instant;
 
     use super::*;
 
