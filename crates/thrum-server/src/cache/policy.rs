@@ -146,7 +146,7 @@ impl Lifetime {
     pub(super) fn verdict(&self, now: SystemTime, wishes: &Wishes) -> Verdict {
         let age = self.age(now);
         let late = age.saturating_sub(self.fresh);
-        let if_error = late <= self.if_error;
+        let if_error = age < self.fresh || (!self.if_error.is_zero() && late <= self.if_error);
         if wishes.no_cache || wishes.max_age.is_some_and(|most| age > most) {
             return Verdict::Revalidate { if_error };
         }

@@ -170,7 +170,6 @@ impl Totals {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
     use std::time::Instant;
 
     use super::*;
