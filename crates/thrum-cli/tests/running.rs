@@ -172,7 +172,7 @@ fn a_file_that_changes_is_read_again() {
 #[test]
 fn an_upgrade_takes_the_sockets_and_lets_the_old_process_finish() {
     let place = Place::new(&answers("hello"));
-    let server = place.run(&[]);
+    let mut server = place.run(&[]);
     let (address, old) = (server.addresses()[0], place.pid());
     let mut open = server.connect();
     get_and_stay(&mut open, "/", "hello");
@@ -188,10 +188,12 @@ fn an_upgrade_takes_the_sockets_and_lets_the_old_process_finish() {
         answer.ends_with("hello") && answer.contains("connection: close"),
         "{answer}"
     );
-    assert_eq!(server.ended().code(), Some(0));
+    wait_for("the end of the old process", || server.has_ended());
     assert!(page(address).ends_with("hello"));
     assert_eq!(place.tell("stop").code(), Some(0));
     wait_for("the end of the new process", || is_gone(new));
+    // Only now, as the new process writes to where the old one did.
+    assert_eq!(server.ended().code(), Some(0));
     assert!(!place.pid_file().exists());
 }
 
@@ -221,13 +223,14 @@ fn an_upgrade_that_fails_leaves_the_old_process_as_it_was() {
 #[test]
 fn without_a_sandbox_a_signal_upgrades() {
     let place = Place::new(&answers("hello"));
-    let server = place.run(&["--no-sandbox"]);
+    let mut server = place.run(&["--no-sandbox"]);
     let (address, old) = (server.addresses()[0], place.pid());
     kill_process(Pid::from_raw(old).unwrap(), Signal::USR2).unwrap();
     wait_for("the new process", || place.pid() != old);
-    assert_eq!(server.ended().code(), Some(0));
+    wait_for("the end of the old process", || server.has_ended());
     assert!(page(address).ends_with("hello"));
     assert_eq!(place.tell("stop").code(), Some(0));
+    assert_eq!(server.ended().code(), Some(0));
 }
 
 #[test]
