@@ -158,7 +158,7 @@ impl Pebble {
             .arg(&config)
             .args(["-dnsserver", &dns])
             .env("PEBBLE_VA_NOSLEEP", "1")
-            .env("PEBBLE_WFE_NONCEREJECT", "20")
+            .env("PEBBLE_WFE_NONCEREJECT", "5")
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
