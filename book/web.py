@@ -102,8 +102,17 @@ http {{
     return ["nginx", "-c", configuration]
 
 
-def lighttpd(folder: Path, port: int) -> list:
+def lighttpd(folder: Path, port: int, programs: Path | None = None) -> list:
+    """lighttpd, with a folder of CGI programs at /cgi-bin/ if there is one."""
     configuration = folder / f"lighttpd-{port}.conf"
+    cgi = (
+        f"""server.modules += ( "mod_cgi", "mod_alias" )
+alias.url = ( "/cgi-bin/" => "{programs}/" )
+cgi.assign = ( ".cgi" => "" )
+"""
+        if programs
+        else ""
+    )
     configuration.write_text(
         f"""server.document-root = "{folder}/site"
 server.bind = "127.0.0.1"
@@ -111,9 +120,40 @@ server.port = {port}
 server.max-keep-alive-requests = 100000000
 server.max-keep-alive-idle = 600
 mimetype.assign = ( ".html" => "text/html" )
-"""
+{cgi}"""
     )
     return ["lighttpd", "-D", "-f", configuration]
+
+
+def apache(folder: Path, port: int, programs: Path, module: str) -> list:
+    """Apache with a folder of CGI programs at /cgi-bin/: `cgid` has a small process start them, `cgi` the server's own."""
+    modules, configuration = Path("/usr/lib/apache2/modules"), folder / f"apache-{port}.conf"
+    engine = "event" if module == "cgid" else "prefork"
+    # The programs themselves are what is measured, so processes to wait for them are enough.
+    size = "StartServers 1\nThreadsPerChild 32\nMaxRequestWorkers 32" if module == "cgid" else "StartServers 32\nMaxSpareServers 32"
+    socket = f"ScriptSock {folder}/cgid-{port}.sock" if module == "cgid" else ""
+    configuration.write_text(
+        f"""ServerRoot {folder}
+ServerName localhost
+Listen 127.0.0.1:{port}
+PidFile {folder}/apache-{port}.pid
+ErrorLog /dev/null
+User www-data
+Group www-data
+LoadModule mpm_{engine}_module {modules}/mod_mpm_{engine}.so
+LoadModule authz_core_module {modules}/mod_authz_core.so
+LoadModule alias_module {modules}/mod_alias.so
+LoadModule {module}_module {modules}/mod_{module}.so
+{size}
+{socket}
+KeepAlive On
+MaxKeepAliveRequests 0
+KeepAliveTimeout 600
+DocumentRoot {folder}/site
+ScriptAlias /cgi-bin/ {programs}/
+"""
+    )
+    return ["apache2", "-DFOREGROUND", "-f", configuration]
 
 
 def agree(servers: list[Server]):

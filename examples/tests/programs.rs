@@ -129,6 +129,31 @@ fn axum_routes_of_the_book() {
 }
 
 #[test]
+fn visitors_are_counted_over_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let start = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sessions"));
+        Listening::run(command.env("STORE", folder.path().join("sessions.redb")))
+    };
+    let visit = |server: &Listening, path: &str, cookie: &str| {
+        let head = format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n");
+        server.say(&format!("{head}Cookie: {cookie}\r\n\r\n"))
+    };
+    let server = start();
+    let first = visit(&server, "/", "none=");
+    assert!(first.ends_with("your visit 1\n"), "{first}");
+    let (_, cookie) = first.split_once("set-cookie: ").unwrap();
+    let cookie = cookie.split(';').next().unwrap();
+    assert!(visit(&server, "/", cookie).ends_with("your visit 2\n"));
+    assert!(visit(&server, "/", "session=forged").ends_with("your visit 1\n"));
+    drop(server);
+    let server = start();
+    assert!(visit(&server, "/", cookie).ends_with("your visit 3\n"));
+    assert!(visit(&server, "/bye", cookie).contains("Max-Age=0"));
+    assert!(visit(&server, "/", cookie).ends_with("your visit 1\n"));
+}
+
+#[test]
 #[cfg(feature = "sqlite")]
 fn notes_are_kept_and_a_slow_query_holds_up_nobody() {
     let folder = tempfile::tempdir().unwrap();

@@ -3,10 +3,17 @@
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
-use tracing_subscriber::EnvFilter;
+use thrum_server::error_log::{ErrorLog, Tail};
+use tracing::level_filters::LevelFilter;
+use tracing::{Event, Subscriber};
+use tracing_subscriber::layer::{Context, SubscriberExt};
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer, reload};
 
 use crate::error::Failure;
 
@@ -48,14 +55,56 @@ pub(crate) fn start_diagnostics() {
     let parsed = EnvFilter::try_new(&wanted);
     let mistake = parsed.as_ref().err().map(ToString::to_string);
     let colour = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
-    tracing_subscriber::fmt()
-        .with_env_filter(parsed.unwrap_or_else(|_| EnvFilter::new("warn")))
-        .with_writer(io::stderr)
-        .with_ansi(colour)
-        .with_target(false)
-        .compact()
+    let (shown, show) = reload::Layer::new(parsed.unwrap_or_else(|_| EnvFilter::new("warn")));
+    let (logged, log) = reload::Layer::new(LevelFilter::OFF);
+    tracing_subscriber::registry()
+        .with(
+            tracing_subscriber::fmt::layer()
+                .with_writer(io::stderr)
+                .with_ansi(colour)
+                .with_target(false)
+                .compact()
+                .with_filter(shown),
+        )
+        .with(Later.with_filter(logged))
+        // For the admin page, whatever is shown.
+        .with(Tail::of_process().with_filter(LevelFilter::INFO))
         .init();
+    let _ = LOG_ERRORS.set(Box::new(move |level| {
+        let _ = show.reload(EnvFilter::new("off"));
+        let _ = log.reload(level);
+    }));
     if let Some(mistake) = mistake {
         tracing::warn!("{FILTER}={wanted} is not understood ({mistake}); warnings are shown");
+    }
+}
+
+/// From now on diagnostics of that level and worse go to the error log, and no longer to standard error.
+pub(crate) fn log_errors_to(log: ErrorLog, level: LevelFilter) {
+    if ERROR_LOG.set(log).is_ok()
+        && let Some(log_errors) = LOG_ERRORS.get()
+    {
+        log_errors(level);
+    }
+}
+
+/// The error log, if there is one.
+pub(crate) fn error_log() -> Option<&'static ErrorLog> {
+    ERROR_LOG.get()
+}
+
+static ERROR_LOG: OnceLock<ErrorLog> = OnceLock::new();
+
+/// Has diagnostics go to the error log.
+static LOG_ERRORS: OnceLock<Box<dyn Fn(LevelFilter) + Send + Sync>> = OnceLock::new();
+
+/// The error log, which the configuration decides on after the first diagnostics.
+struct Later;
+
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Later {
+    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
+        if let Some(log) = ERROR_LOG.get() {
+            log.on_event(event, context);
+        }
     }
 }

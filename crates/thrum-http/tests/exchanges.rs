@@ -369,7 +369,10 @@ fn what_is_left_for_the_observer_ends_with_the_exchange() {
     let notes = notes.0.lock().unwrap();
     assert_eq!(notes[..2], ["GET /note 200 5 - left", "GET /b 200 2 -"]);
     assert!(notes[2].ends_with(" -"), "{}", notes[2]);
-    assert!(!thrum_http::note(std::sync::Arc::new(1)), "there is no exchange here");
+    assert!(
+        !thrum_http::note(std::sync::Arc::new(1)),
+        "there is no exchange here"
+    );
 }
 
 #[test]

@@ -5,8 +5,6 @@
 //! * [`cache`]: responses that are kept, and answer later requests.
 //! * [`verbs`]: what a route can do that needs nothing but its line: redirect, respond, rewrite.
 //! * [`files`]: a folder as a web site.
-//! * [`kv`]: content in the store.
-//! * [`session`]: what is remembered of visitors.
 //! * [`guard`]: who may ask, how often and how much.
 //! * [`forwarded`]: who the client is when a proxy stands in between.
 //! * [`error_pages`]: pages of a site's own for what went wrong.
@@ -20,12 +18,14 @@
 //! * [`log`]: where both go: files and their rotation, syslog, journald.
 //! * [`metrics`]: what it does, in numbers; whether it is healthy and ready.
 //! * [`observe`]: the logs and the numbers of each site and route.
+//! * [`admin`]: a page and numbers for whoever looks after it.
 //! * [`acme`]: certificates from an authority, ordered and renewed.
 //! * [`process`]: the process around it: user, sandbox, PID file, commands.
 #![forbid(unsafe_code)]
 
 pub mod access_log;
 pub mod acme;
+pub mod admin;
 pub mod cache;
 pub mod cgi;
 pub mod config;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use http::Request;
-use thrum_http::{Body, Exchange, Observer, Server, note};
+use thrum_http::{Body, Exchange, Observer, Server, Stats, note};
 
 use crate::access_log::{AccessLog, Format};
 use crate::config::{Arity, Kind, Problem, Setting, Settings};
@@ -88,6 +88,11 @@ impl Watcher {
         server.observer(self.clone())
     }
 
+    /// What the server that is watched counts.
+    pub fn stats(&self) -> Option<Stats> {
+        self.server.get().map(|(server, _)| server.stats())
+    }
+
     /// The numbers of all routes.
     pub fn meters(&self) -> &Meters {
         &self.meters
@@ -106,6 +111,11 @@ impl Watcher {
     /// Writes what is left of all access logs, and ends them; see [`AccessLog::close`]. To be called when the server has ended.
     pub fn close_logs(&self) {
         self.opened().iter().for_each(|log| log.close());
+    }
+
+    /// How many lines the access logs that are open lack; see [`AccessLog::dropped`].
+    pub fn dropped(&self) -> u64 {
+        self.opened().iter().map(|log| log.dropped()).sum()
     }
 
     fn opened(&self) -> Vec<Arc<AccessLog>> {
@@ -199,6 +209,15 @@ pub(crate) fn of_site(name: &str, settings: &Settings, to: &mut Building<'_>) ->
     })
 }
 
+/// For what is neither logged nor counted among the routes: whoever looks on does not see himself.
+pub(crate) fn unseen() -> Arc<Sight> {
+    Arc::new(Sight {
+        route: Arc::default(),
+        meter: Meters::default().route("", ""),
+        logs: Arc::default(),
+    })
+}
+
 /// What is done once for a configuration: the log for what no site answers, and looking on once a second.
 pub(crate) fn prepare(to: &mut Building<'_>) {
     let logs = logs(to.global, to);
@@ -219,10 +238,7 @@ pub(crate) fn prepare(to: &mut Building<'_>) {
         tasks.spawn(async move {
             loop {
                 thrum_rt::time::sleep(Duration::from_secs(1)).await;
-                let open = watcher
-                    .server
-                    .get()
-                    .map_or(0, |(server, _)| server.stats().open);
+                let open = watcher.stats().map_or(0, |stats| stats.open);
                 watcher
                     .history
                     .look(&watcher.meters, open as u64, stamp::now().second);

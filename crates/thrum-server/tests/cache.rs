@@ -15,9 +15,12 @@ use thrum_server::site::{Answer, Handler, Visit};
 struct Origin {
     asked: AtomicUsize,
     fields: Mutex<Vec<HeaderMap>>,
-    say: Mutex<Vec<(StatusCode, Vec<(&'static str, String)>, String)>>,
+    say: Mutex<Option<Said>>,
     delay: Duration,
 }
+
+/// A status, fields, and a body.
+type Said = (StatusCode, Vec<(&'static str, String)>, String);
 
 impl Origin {
     fn saying(control: &str) -> Arc<Self> {
@@ -40,7 +43,7 @@ impl Origin {
             .iter()
             .map(|(name, value)| (*name, (*value).to_owned()));
         let said = (status, fields.collect(), body.to_owned());
-        *self.say.lock().unwrap() = vec![said];
+        *self.say.lock().unwrap() = Some(said);
     }
 
     fn asked(&self) -> usize {
@@ -66,7 +69,7 @@ impl Handler for Behind {
             .push(request.headers().clone());
         Answer::later(async move {
             time::sleep(origin.delay).await;
-            let (status, fields, body) = origin.say.lock().unwrap()[0].clone();
+            let (status, fields, body) = origin.say.lock().unwrap().clone().unwrap();
             let mut response = Response::builder().status(status);
             for (name, value) in fields {
                 response = response.header(name, value);

@@ -50,9 +50,12 @@ fn get(address: SocketAddr, host: &str, path: &str) -> String {
     response
 }
 
+/// Sorted, as those of different threads are in no order.
 fn lines(path: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
-    text.lines().map(str::to_owned).collect()
+    let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+    lines.sort_unstable();
+    lines
 }
 
 fn wait_until(what: &str, condition: impl Fn() -> bool) {
@@ -107,12 +110,12 @@ fn each_request_is_in_the_log_of_its_route_site_or_server() {
     assert_eq!(
         lines(&at("all")),
         [
-            "http://b:1 /y /y 200",
+            "- - / 421",
             "http://b:1 - /none 404",
-            "- - / 421"
+            "http://b:1 /y /y 200"
         ]
     );
-    assert_eq!(lines(&at("more")), ["/x 200", "/x 200", "- 404", "- 301"]);
+    assert_eq!(lines(&at("more")), ["- 301", "- 404", "/x 200", "/x 200"]);
     let json = lines(&at("a"));
     assert_eq!(json.len(), 4);
     let first: serde_json::Value = serde_json::from_str(&json[0]).unwrap();
@@ -198,9 +201,10 @@ fn over_a_reload() {
         let watcher: Arc<Watcher> = kept.get("", Watcher::default);
         watcher.reopen_logs();
     });
-    let statuses: Vec<_> = lines(&path)
+    let mut statuses: Vec<_> = lines(&path)
         .iter()
         .map(|line| line.rsplit(' ').nth(1).unwrap().to_owned())
         .collect();
+    statuses.sort_unstable();
     assert_eq!(statuses, ["200", "200", "404"]);
 }

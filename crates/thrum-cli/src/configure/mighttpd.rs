@@ -270,7 +270,7 @@ impl Conf {
                 if let Some(index) = self.key("Index_File").filter(|&name| name != "index.html") {
                     set("index", word(index));
                 }
-                if let Some(seconds) = self.number("Fd_Cache_Duration").filter(|&n| n != 10) {
+                if let Some(seconds) = self.number("Fd_Cache_Duration") {
                     set("file-cache", format!("{{ recheck {seconds}s }}"));
                 }
                 ("->", target.clone())

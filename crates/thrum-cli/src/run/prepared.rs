@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thrum_http::tls::Identity;
 use thrum_server::config::{Config, Problems, Report};
+use thrum_server::error_log::ErrorLogConfig;
 use thrum_server::process::{Certificates, ProcessSettings};
 use thrum_server::site::{Endpoint, Kept, Sites, TABLES};
 
@@ -27,6 +28,7 @@ impl Prepared {
         let mut problems = Problems::default();
         let settings = ProcessSettings::of(&config.global, path, &mut problems);
         let certificates = Certificates::of(&config, &mut problems);
+        ErrorLogConfig::of(&config.global, &mut problems);
         let sites = Sites::build(&config, kept);
         let sites = match sites {
             Ok(sites) if problems.is_empty() => sites,

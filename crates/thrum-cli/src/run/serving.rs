@@ -15,9 +15,14 @@ use thrum_rt::net::{TcpListener, UnixListener};
 use thrum_rt::sync::channel::{self, Sender};
 use thrum_rt::{TaskSet, select, time};
 use thrum_server::acme::{Challenges, Front, Keeper};
+use thrum_server::config::Problems;
+use thrum_server::error_log::{ErrorLog, ErrorLogConfig};
+use thrum_server::metrics::{Readiness, Registry, State};
+use thrum_server::observe::Watcher;
 use thrum_server::process::control::Control;
 use thrum_server::process::{Listeners, Listening, Notify, PidFile, ProcessSettings};
 use thrum_server::site::{App, Endpoint, Kept};
+use thrum_server::store::{Redb, Store as _};
 
 use super::commands::{self, Info};
 use super::events::{self, Event};
@@ -27,6 +32,7 @@ use crate::args::RunArgs;
 use crate::banner::{self, RunStart, Summary};
 use crate::ending;
 use crate::error::Failure;
+use crate::terminal;
 
 /// Events that wait to be seen to.
 const EVENTS: usize = 64;
@@ -48,6 +54,8 @@ pub(super) struct Serving {
     process: Process,
     server: Server,
     app: App,
+    watcher: Arc<Watcher>,
+    readiness: Arc<Readiness>,
     kept: Arc<Kept>,
     settings: ProcessSettings,
     listeners: Listeners,
@@ -107,7 +115,10 @@ impl Serving {
         let (sender, events) = channel::bounded(EVENTS);
         let mut attending = TaskSet::new();
         events::signals(&mut attending, &sender).map_err(Failure::Runtime)?;
-        let server = Server::new();
+        open_error_log(&prepared)?;
+        let watcher = kept.get("", Watcher::default);
+        let readiness = kept.get("", Readiness::default);
+        let server = watcher.watch(Server::new(), &kept.get("", Registry::default));
         process.converse(&mut attending, &server, &sender)?;
         process.ping(&mut attending);
 
@@ -127,11 +138,14 @@ impl Serving {
             events: sender,
             process,
             server,
+            watcher,
+            readiness,
             kept,
             listeners,
         };
         serving.begin(new)?;
         serving.watch();
+        serving.readiness.set(State::Ready);
         serving.say_start(sites);
         serving.process.notify.ready(&format!("{sites} sites"));
         if let Some(predecessor) = predecessor {
@@ -158,6 +172,7 @@ impl Serving {
             Event::Succeeded => {
                 tracing::info!("the successor serves; this process finishes what it has");
                 self.succeeded = true;
+                self.close_stores();
                 return Some(End::Retire);
             }
             Event::Upgrade => self.upgrade(),
@@ -190,6 +205,13 @@ impl Serving {
         None
     }
 
+    /// Lets go of what one process alone can have.
+    fn close_stores(&self) {
+        for store in self.kept.all::<Redb>() {
+            thrum_rt::blocking(|| store.close());
+        }
+    }
+
     /// Reads the configuration again. Whatever is wrong, nothing has changed.
     fn reload(&mut self) -> Result<String, String> {
         let path = self.process.config.clone();
@@ -207,6 +229,10 @@ impl Serving {
             self.files = files;
             self.begin(new)?;
             self.kept.sweep();
+            self.watcher.reopen_logs();
+            if let Some(log) = terminal::error_log() {
+                log.reopen();
+            }
             Ok(format!("{sites} sites{later}"))
         });
         self.watch();
@@ -381,6 +407,7 @@ impl Serving {
     }
 
     async fn end(mut self, started: Instant, end: Result<End, Failure>) -> Result<(), Failure> {
+        self.readiness.set(State::Draining);
         if !self.succeeded {
             self.process.notify.stopping();
             self.listeners.remove_files();
@@ -393,13 +420,17 @@ impl Serving {
             Ok(End::Stop) => (self.stop(quiet).await, None),
             Err(failure) => (self.stop(quiet).await, Some(failure)),
         };
+        thrum_rt::blocking(|| self.watcher.close_logs());
         if !quiet {
             banner::print_summary(&Summary {
                 stats: self.server.stats(),
                 took: started.elapsed(),
                 cut,
-                dropped: 0,
+                dropped: self.watcher.dropped(),
             });
+        }
+        if let Some(log) = terminal::error_log() {
+            log.close();
         }
         failure.map_or(Ok(()), Err)
     }
@@ -447,6 +478,20 @@ impl Serving {
             sandbox: &self.process.sandbox,
         });
     }
+}
+
+/// Has diagnostics go where the configuration says.
+fn open_error_log(prepared: &Prepared) -> Result<(), Failure> {
+    // What is wrong with it was found when the configuration was read.
+    let config = ErrorLogConfig::of(&prepared.config.global, &mut Problems::default());
+    let Some(config) = config else {
+        return Ok(());
+    };
+    let log = ErrorLog::open(&config.target, config.format);
+    let log =
+        log.map_err(|error| Failure::Process(format!("the error log cannot be opened: {error}")))?;
+    terminal::log_errors_to(log, config.level);
+    Ok(())
 }
 
 /// What is made of a configuration besides its sites, before anything changes.

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use thrum_http::{Client, client};
 
 pub use challenges::{Challenges, Kind as ChallengeKind};
-pub use front::{Front, FrontFuture};
+pub use front::Front;
 pub use keeper::Keeper;
 
 use crate::config::{Arity, Kind, Setting, Settings};

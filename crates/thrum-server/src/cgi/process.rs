@@ -40,7 +40,7 @@ pub(super) struct Process {
 }
 
 enum State {
-    Writes(PipeReader, Running),
+    Writes(PipeReader, Box<Running>),
     /// It has closed its output.
     Ends(Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>),
     Ended,
@@ -85,7 +85,7 @@ impl Process {
             permit: Some(permit),
         };
         Ok(Self {
-            state: State::Writes(stdout, running),
+            state: State::Writes(stdout, Box::new(running)),
             stdin: stdin.zip(input.map(|(ahead, body)| Input::new(ahead, body))),
             taken: 0,
             buffer: vec![0; CHUNK].into(),

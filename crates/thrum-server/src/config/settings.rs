@@ -63,7 +63,7 @@ impl Settings {
         let setting = self.setting(name);
         self.entries
             .iter()
-            .filter(move |entry| std::ptr::eq(entry.setting, setting))
+            .filter(move |entry| entry.setting.name == setting.name)
     }
 
     /// The setting of that name, if it was written.
@@ -143,7 +143,7 @@ impl Settings {
     pub fn over(&self, outer: &Self) -> Self {
         let mut all = self.clone();
         let inherited = outer.entries.iter().filter(|entry| {
-            let same = |setting: &&Setting| std::ptr::eq(*setting, entry.setting);
+            let same = |setting: &&Setting| setting.name == entry.setting.name;
             let allowed = self.tables.iter().copied().flatten().any(|one| same(&one));
             allowed && !self.entries.iter().any(|own| same(&own.setting))
         });

@@ -93,7 +93,9 @@ struct Kept {
 
 impl Write for Kept {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let kept = &text[..text.floor_char_boundary(self.left)];
+        let ends = (0..=self.left.min(text.len())).rev();
+        let end = ends.into_iter().find(|&end| text.is_char_boundary(end));
+        let kept = &text[..end.unwrap_or(0)];
         self.text.push_str(kept);
         self.left -= kept.len();
         if kept.len() < text.len() {

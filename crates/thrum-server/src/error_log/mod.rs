@@ -8,6 +8,7 @@
 //! what is longer than 8 KiB is cut.
 
 mod event;
+mod tail;
 
 use std::io;
 use std::str::FromStr;
@@ -22,6 +23,7 @@ use tracing_subscriber::layer::Context;
 use crate::config::{Arity, Kind, Problems, Setting, Settings};
 use crate::log::{Log, Sink, Target, settings, stamp};
 use event::Told;
+pub use tail::Tail;
 
 /// Errors are to be seen soon.
 const EVERY: Duration = Duration::from_millis(100);

@@ -185,7 +185,7 @@ impl<'a> Walk<'a> {
     fn steps(&self) -> impl Iterator<Item = Result<(String, usize), StatusCode>> + use<'a> {
         let (mut relative, mut end) = (String::new(), self.start);
         let mut is_first = true;
-        let segments = self.path[self.start..]
+        self.path[self.start..]
             .split('/')
             .filter_map(move |segment| {
                 if !std::mem::take(&mut is_first) {
@@ -203,8 +203,7 @@ impl<'a> Walk<'a> {
                 }
                 relative = join(&relative, &segment);
                 Some(Ok((relative.clone(), end)))
-            });
-        segments
+            })
     }
 
     /// The script at `relative`, whose name ends at `end` of the path.

@@ -66,3 +66,60 @@ impl Drop for ErrorLines {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Write};
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Written(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Written {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn logged(pieces: &[&[u8]]) -> String {
+        let written = Written::default();
+        let writer = written.clone();
+        let log = tracing_subscriber::fmt()
+            .with_ansi(false)
+            .without_time()
+            .with_target(false)
+            .with_writer(move || writer.clone())
+            .finish();
+        tracing::subscriber::with_default(log, || {
+            let mut lines = ErrorLines::new("/a.cgi".into());
+            pieces.iter().for_each(|piece| lines.push(piece));
+        });
+        let text = written.0.lock().unwrap().clone();
+        String::from_utf8(text).unwrap()
+    }
+
+    #[test]
+    fn lines_however_they_come() {
+        assert_eq!(
+            logged(&[b"one\ntw", b"o\r\n\n", b"\x1b[31m\xff\"", b" end"]),
+            " WARN one script=/a.cgi\n WARN two script=/a.cgi\n \
+             WARN \\u{1b}[31m\u{fffd}\\\" end script=/a.cgi\n"
+        );
+    }
+
+    #[test]
+    fn no_end_of_it() {
+        let text = logged(&[&[b'x'; 3 * LINE + 5]]);
+        let lengths: Vec<_> = text.lines().map(|line| line.matches('x').count()).collect();
+        assert_eq!(lengths, [LINE, LINE, LINE, 5]);
+        let text = logged(&[&b"again\n".repeat(10_000)]);
+        assert_eq!(text.lines().count(), LINES as usize + 1);
+        assert!(text.lines().last().unwrap().contains("says too much"));
+    }
+}

@@ -254,14 +254,3 @@ pub(crate) fn is_told(method: &Method, length: Option<u64>) -> Option<u64> {
         length > 0 || matches!(*method, Method::POST | Method::PUT | Method::PATCH)
     })
 }
-
-/// For tests: all variables, sorted.
-#[cfg(test)]
-fn all(asked: &Asked<'_>) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    asked.each(|name, value| {
-        found.push((name.to_owned(), String::from_utf8_lossy(value).into_owned()))
-    });
-    found.sort();
-    found
-}

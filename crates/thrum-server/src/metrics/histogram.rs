@@ -69,6 +69,17 @@ impl Times {
         self.counts.iter().sum()
     }
 
+    /// The bound that this part of the times stayed below.
+    pub(super) fn quantile(&self, part: f64) -> Duration {
+        let rank = (self.total() as f64 * part).ceil() as u64;
+        let mut below = 0;
+        let found = self.counts.iter().position(|count| {
+            below += count;
+            rank > 0 && below >= rank
+        });
+        Duration::from_micros(found.map_or(0, bound))
+    }
+
     /// For each doubling its bound in microseconds, and how many stayed below that one and not below the one before.
     pub(super) fn octaves(&self) -> impl Iterator<Item = (u64, u64)> {
         let first = 1 << PARTS_LOG2;
@@ -92,9 +103,41 @@ fn bucket(micros: u64) -> usize {
     (index as usize).min(BUCKETS - 1)
 }
 
+/// What all times of a bucket are below, in microseconds.
+fn bound(bucket: usize) -> u64 {
+    const PARTS: u64 = 1 << PARTS_LOG2;
+    let (octave, part) = (bucket as u64 / PARTS, bucket as u64 % PARTS);
+    match octave {
+        0 => part + 1,
+        _ => (PARTS + part + 1) << (octave - 1),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bounds_are_where_the_next_bucket_begins() {
+        for index in 0..BUCKETS - 1 {
+            let bound = bound(index);
+            assert_eq!((bucket(bound - 1), bucket(bound)), (index, index + 1));
+        }
+    }
+
+    #[test]
+    fn quantiles_are_at_most_a_quarter_too_long() {
+        let histogram = Histogram::default();
+        (1..=1000).for_each(|milli| histogram.record(Duration::from_millis(milli)));
+        let mut times = Times::default();
+        assert_eq!(times.quantile(0.5), Duration::ZERO);
+        histogram.read_into(&mut times);
+        for (part, exact) in [(0.0, 0), (0.001, 1), (0.5, 500), (0.99, 990), (1.0, 1000)] {
+            let found = times.quantile(part).as_micros();
+            let exact = exact * 1000;
+            assert!(found >= exact && found * 4 <= exact * 5, "{part}: {found}");
+        }
+    }
 
     #[test]
     fn buckets_follow_each_other_without_a_gap() {

@@ -26,7 +26,7 @@ mod registry;
 mod text;
 pub(crate) mod verbs;
 
-pub(crate) use caches::{CacheUse, observe_cache};
+pub(crate) use caches::{CacheUse, caches, observe_cache};
 pub use health::{Readiness, State};
 pub use histogram::Histogram;
 pub use history::{History, Second};

@@ -162,7 +162,7 @@ impl Registry {
         text::open_metrics(&self.sample())
     }
 
-    fn sample(&self) -> Sample {
+    pub(super) fn sample(&self) -> Sample {
         let mut sample = Sample::default();
         for (name, family) in lock(&self.families).iter() {
             for (labels, series) in &family.series {

@@ -97,7 +97,8 @@ impl Handler for Page {
     }
 }
 
-fn metrics(registry: &Registry, request: &Request<Body>) -> Response<Body> {
+/// All that is counted, in the format that is asked for.
+pub(crate) fn metrics(registry: &Registry, request: &Request<Body>) -> Response<Body> {
     let accepts = request.headers().get_all(ACCEPT).iter();
     let open = accepts
         .filter_map(|value| value.to_str().ok())

@@ -91,7 +91,7 @@ impl Chooser {
             (Balance::LeastConnections, _) => self.least(again, may, load),
             (Balance::Hash(_), Some(key)) => self.highest(key, may),
             _ => {
-                let mut turns = self.from_next(again);
+                let mut turns = self.in_turn(again);
                 turns.find(|&index| may(index))
             }
         }
@@ -104,7 +104,7 @@ impl Chooser {
         }
     }
 
-    fn from_next(&self, again: bool) -> impl Iterator<Item = usize> {
+    fn in_turn(&self, again: bool) -> impl Iterator<Item = usize> {
         let next = self.turn(again) % self.turns.len().max(1);
         let (before, after) = self.turns.split_at(next);
         after.iter().chain(before).copied()

@@ -76,7 +76,7 @@ const BLOCK: &[Setting] = &[
             "forward",
             &[Kind::Switch],
             "For CGI and proxy: tells the program X-Session-Id, X-Session-User and X-Session-Data, and does what it answers: \
-             X-Session-User: NAME logs in, an empty one ends the session, X-Session-Data sets values.",
+             X-Session-User: NAME logs in, X-Session-Data sets values, X-Session-End ends the session.",
             "forward on",
         )
     },

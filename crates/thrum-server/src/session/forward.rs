@@ -3,8 +3,9 @@
 //! | field | in a request to the program | in its response |
 //! |---|---|---|
 //! | `X-Session-Id` | what the session is known by, if there is one | |
-//! | `X-Session-User` | who has logged in | a name logs in; nothing, `X-Session-User:`, ends the session |
+//! | `X-Session-User` | who has logged in | who logs in, which gives the session a new id |
 //! | `X-Session-Data` | its data, a JSON object in ASCII | an object whose values are set; `null` removes one |
+//! | `X-Session-End` | | whatever it says, the session ends |
 //!
 //! None of them passes from or to the client.
 
@@ -17,18 +18,17 @@ use super::{Session, SessionError};
 const ID: HeaderName = HeaderName::from_static("x-session-id");
 const USER: HeaderName = HeaderName::from_static("x-session-user");
 const DATA: HeaderName = HeaderName::from_static("x-session-data");
+const END: HeaderName = HeaderName::from_static("x-session-end");
 
 /// Removes a client's fields that only we may set, however CGI would spell them.
 pub fn strip(headers: &mut HeaderMap) {
+    let ours = b"x-session-";
     let is_ours = |name: &HeaderName| {
-        let name = name.as_str().as_bytes();
-        let begins = name.get(..10).unwrap_or_default();
-        begins.starts_with(b"x-session-")
-            || begins
-                .iter()
-                .zip(b"x-session-")
-                .all(|(a, b)| a == b || (*b == b'-' && *a == b'_'))
-                && begins.len() == 10
+        let begin = name.as_str().as_bytes().get(..ours.len());
+        begin.is_some_and(|begin| {
+            let mut pairs = begin.iter().zip(ours);
+            pairs.all(|(a, b)| a == b || (*a == b'_' && *b == b'-'))
+        })
     };
     let forged: Vec<_> = headers
         .keys()
@@ -63,10 +63,14 @@ pub(super) async fn obey(
 ) -> Result<(), SessionError> {
     let headers = response.headers_mut();
     let (user, data) = (headers.remove(USER), headers.remove(DATA));
+    let ends = headers.contains_key(END);
     strip(headers);
+    if ends {
+        session.destroy().await?;
+    }
     if let Some(user) = user {
         match std::str::from_utf8(user.as_bytes()) {
-            Ok("") => session.destroy().await?,
+            Ok("") => {}
             Ok(user) => session.log_in(user).await?,
             Err(_) => tracing::warn!("an X-Session-User of a response is no UTF-8"),
         }
@@ -92,7 +96,7 @@ pub(super) async fn obey(
 /// Whether the response says something of the session.
 pub(super) fn speaks(response: &Response<Body>) -> bool {
     let headers = response.headers();
-    [ID, USER, DATA]
+    [ID, USER, DATA, END]
         .iter()
         .any(|name| headers.contains_key(name))
 }

@@ -18,6 +18,7 @@ use super::name::Endpoint;
 use super::reply;
 use super::sites::{Hosts, host_of};
 use crate::forwarded::TrustedProxies;
+use crate::observe;
 use crate::session;
 
 /// All sites of a configuration.
@@ -117,6 +118,10 @@ impl AppAt {
             connection.tls.is_some(),
             request.headers(),
         );
+        let direct = connection.peer.map(|peer| peer.ip().to_canonical());
+        if let Some(address) = client.address.filter(|_| client.address != direct) {
+            thrum_http::note(Arc::new(observe::Client(address)));
+        }
         let visit = Visit::new(client.address, client.secure);
         let hosts = live.endpoints.get(&*self.endpoint);
         let Some(site) = hosts.and_then(|(_, hosts)| hosts.find(host_of(&request))) else {
@@ -144,6 +149,12 @@ impl Service<Request<Body>> for AppAt {
 /// The response of an [`AppAt`] or of files, to come.
 #[derive(Debug)]
 pub struct AnswerFuture(pub(crate) Option<Answer>);
+
+impl From<Response<Body>> for AnswerFuture {
+    fn from(response: Response<Body>) -> Self {
+        Self(Some(Answer::Now(response)))
+    }
+}
 
 impl Future for AnswerFuture {
     type Output = Result<Response<Body>, Infallible>;

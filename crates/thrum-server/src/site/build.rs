@@ -14,6 +14,7 @@ use super::pattern::Pattern;
 use super::sites::{Hosts, Site, SiteRoute, host_of};
 use super::tables::{HANDLERS, LAYERS};
 use super::{Sites, reply};
+use crate::admin;
 use crate::config::{Arity, Config, Kind, Problem, Problems, RouteConfig, Setting, Settings};
 use crate::config::{SiteConfig, Value};
 use crate::forwarded::TrustedProxies;
@@ -85,6 +86,7 @@ impl Sites {
                 collected.add(&name, value, &built, &mut building);
             }
         }
+        collected.add_admin(&mut building);
         let starts: Vec<Start> = building.starts;
         collected.add_redirects(redirects);
         if problems.is_empty() {
@@ -147,6 +149,28 @@ impl Collected {
             };
             to.problem(Problem::new(value.span(), what).label("the second one is never asked"));
         }
+    }
+
+    /// The admin page, where there is nothing else.
+    fn add_admin(&mut self, to: &mut Building<'_>) {
+        let Some((config, entry)) = admin::at(to.global, to.problems) else {
+            return;
+        };
+        let Some(value) = entry.values().first() else {
+            return;
+        };
+        let name = SiteName {
+            endpoint: config.endpoint,
+            secure: false,
+            host: Host::Any,
+        };
+        if self.endpoints.contains_key(&name.endpoint) {
+            let what = format!("a site is there: {}", name.endpoint);
+            to.problem(Problem::new(value.span(), what).help("give the admin page another port"));
+            return;
+        }
+        let site = Site::new("admin".to_owned(), Vec::new(), admin::handler(to));
+        self.add(&name, value, &Arc::new(site.seen(observe::unseen())), to);
     }
 
     /// Leads from port 80 to the sites on port 443, where nothing else is there.

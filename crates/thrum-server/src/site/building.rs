@@ -72,6 +72,13 @@ impl Kept {
         kept.downcast().expect("the key has its type")
     }
 
+    /// All that is of one type.
+    pub fn all<T: Send + Sync + 'static>(&self) -> Vec<Arc<T>> {
+        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = all.values().cloned();
+        kept.filter_map(|kept| kept.downcast().ok()).collect()
+    }
+
     /// Drops what nobody else holds: called when a configuration has gone.
     pub fn sweep(&self) {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);

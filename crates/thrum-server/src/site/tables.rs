@@ -2,6 +2,7 @@
 
 use super::build::SITE_SETTINGS;
 use super::{HandlerKind, Layer};
+use crate::admin::ADMIN;
 use crate::config::{Setting, Tables, Verb};
 use crate::error_log::ERROR_LOG;
 use crate::metrics::verbs as numbers;
@@ -22,7 +23,7 @@ static GLOBAL: &[&[Setting]] = &[
     store::config::SETTINGS,
     acme::SETTINGS,
     forwarded::SETTINGS,
-    &[observe::LOG, ERROR_LOG],
+    &[observe::LOG, ERROR_LOG, ADMIN],
 ];
 static SITE: &[&[Setting]] = &[SITE_SETTINGS, process::SITE];
 

@@ -111,13 +111,13 @@ fn lose_a_master(servers: &mut [Server]) {
         for task in tasks {
             task.await.unwrap();
         }
-        let acknowledged = seen.acknowledged.lock().unwrap();
+        let acknowledged = std::mem::take(&mut *seen.acknowledged.lock().unwrap());
         let failed = seen.failed.load(Ordering::Relaxed);
         println!(
             "{before} writes acknowledged before, {} after, {failed} failed",
             acknowledged.len() - before
         );
-        for (name, version) in &*acknowledged {
+        for (name, version) in &acknowledged {
             let entry = store.get(&key(name)).await.unwrap();
             let entry = entry.unwrap_or_else(|| panic!("{name} was acknowledged and is lost"));
             assert_eq!(entry.version, *version, "{name}");

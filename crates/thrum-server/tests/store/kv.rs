@@ -265,8 +265,9 @@ fn configurations() {
         assert!(twice.contains("two stores"), "{twice}");
         let url = problem("store http://a\n:8080 {\n / kv x\n}\n");
         assert!(url.contains("redis://"), "{url}");
-        let folder = problem("store redb /nonexistent/x.redb\n:8080 {\n / kv x\n}\n");
-        assert!(folder.contains("folder"), "{folder}");
+        let nowhere = tempdir().unwrap().path().join("no/x.redb");
+        let nowhere = format!("store redb {}\n:8080 {{\n / kv x\n}}\n", nowhere.display());
+        assert!(problem(&nowhere).contains("folder"));
         let large = problem("store memory { max-value 1k }\n:8080 {\n / kv x\n}\n");
         assert!(large.contains("at most 1024 bytes"), "{large}");
 

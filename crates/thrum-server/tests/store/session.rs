@@ -161,9 +161,10 @@ fn nobody_pays_who_has_nothing() {
     thrum_rt::block_on(async {
         let store = Watched::new();
         let sessions = Sessions::new(store.clone());
-        let mut visitor = Browser::default();
         // Not asked: nothing happens, whatever the cookie.
-        visitor.cookie = Some("__Host-session=nonsense".into());
+        let mut visitor = Browser {
+            cookie: Some("__Host-session=nonsense".into()),
+        };
         let session = visitor.open(&sessions);
         assert_eq!(visitor.close(session).await, None);
         assert_eq!(store.calls(), 0);
@@ -425,7 +426,7 @@ fn programs_have_sessions_too() {
         "#!/bin/sh\n\
          case $PATH_INFO in\n\
          /login) printf 'X-Session-User: alice\\nX-Session-Data: {\"colour\":\"r\\\\u00f6t\"}\\n' ;;\n\
-         /logout) printf 'X-Session-User:\\n' ;;\n\
+         /logout) printf 'X-Session-End: 1\\n' ;;\n\
          esac\n\
          printf 'Content-Type: text/plain\\n\\nuser=%s id=%s data=%s' \"$HTTP_X_SESSION_USER\" \"$HTTP_X_SESSION_ID\" \"$HTTP_X_SESSION_DATA\"\n",
     );
