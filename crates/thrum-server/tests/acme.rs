@@ -30,6 +30,8 @@ fn ordered(kind: ChallengeKind, name: &str) {
     let Some(programs) = programs() else {
         return skipped("acme: Pebble cannot be had (Go and its module proxy)");
     };
+    // Whatever fails is in the log.
+    let _ = tracing_subscriber::fmt().with_test_writer().try_init();
     thrum_rt::block_on(async {
         let http = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let https = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -156,7 +158,7 @@ impl Pebble {
             .arg(&config)
             .args(["-dnsserver", &dns])
             .env("PEBBLE_VA_NOSLEEP", "1")
-            .env("PEBBLE_WFE_NONCEREJECT", "20")
+            .env("PEBBLE_WFE_NONCEREJECT", "5")
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()

@@ -92,8 +92,8 @@ impl Keeper {
                     let wait = wait_after(next.failures, &error);
                     next.failures += 1;
                     next.due = SystemTime::now() + wait;
-                    let minutes = wait.as_secs() / 60;
-                    tracing::warn!(names, %error, "there is no certificate; tried again in {minutes} min");
+                    let seconds = wait.as_secs();
+                    tracing::warn!(names, %error, "there is no certificate; tried again in {seconds} s");
                 }
             }
         }

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
+use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use rcgen::{CertificateParams, DistinguishedName, KeyPair};
 use serde_json::{Value, json};
-use thrum_http::client;
+use thrum_http::client::{self, RequestBuilder};
 use thrum_rt::time::sleep;
 
 use super::account::{AccountKey, Signer, encode};
@@ -49,8 +49,7 @@ impl<'a> Session<'a> {
         authority: &'a Authority,
         key: &'a AccountKey,
     ) -> Result<Self, AcmeError> {
-        let request = authority.client.get(authority.directory.as_str());
-        let directory = request.timeout(REQUEST).send().await?;
+        let directory = send(authority.client.get(authority.directory.as_str())).await?;
         let directory = refused(directory).await?.json()?;
         let url = |name: &'static str| text(&directory, name, "a directory with its URLs");
         let mut session = Self {
@@ -192,8 +191,7 @@ impl<'a> Session<'a> {
                 HeaderValue::from_static("application/jose+json"),
             );
             let client = &self.authority.client;
-            let request = client.post(url).headers(jose).body(body).timeout(REQUEST);
-            let response = request.send().await?;
+            let response = send(client.post(url).headers(jose).body(body)).await?;
             self.nonce = nonce_of(response.headers());
             left -= 1;
             match refused(response).await {
@@ -205,10 +203,16 @@ impl<'a> Session<'a> {
 
     async fn fresh_nonce(&self) -> Result<String, AcmeError> {
         let client = &self.authority.client;
-        let request = client.request(Method::HEAD, self.new_nonce.as_str());
-        let response = request.timeout(REQUEST).send().await?;
+        let response = send(client.request(Method::HEAD, self.new_nonce.as_str())).await?;
         nonce_of(response.headers()).ok_or(AcmeError::Malformed("a nonce"))
     }
+}
+
+/// Sends a request, which has to say whose it is (RFC 8555 section 6.1).
+async fn send(request: RequestBuilder) -> Result<client::Response, client::Error> {
+    let agent = HeaderValue::from_static(concat!("thrum/", env!("CARGO_PKG_VERSION")));
+    let headers = HeaderMap::from_iter([(USER_AGENT, agent)]);
+    request.headers(headers).timeout(REQUEST).send().await
 }
 
 /// A request for a certificate in DER form, and its key in PEM form.
