@@ -60,10 +60,7 @@ pub(crate) fn start_diagnostics() {
         .with_filter(parsed.unwrap_or_else(|_| EnvFilter::new("warn")));
     // For the admin page, whatever is shown here.
     let kept = Tail::of_process().with_filter(LevelFilter::INFO);
-    tracing_subscriber::registry()
-        .with(shown)
-        .with(kept)
-        .init();
+    tracing_subscriber::registry().with(shown).with(kept).init();
     if let Some(mistake) = mistake {
         tracing::warn!("{FILTER}={wanted} is not understood ({mistake}); warnings are shown");
     }
