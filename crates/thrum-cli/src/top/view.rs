@@ -108,7 +108,7 @@ fn throughput(data: &Value, seconds: &[Value], columns: usize) -> [Line; 2] {
     let open = number(&data["connections"]["open"]);
     let numbers = Line::of(STRONG, format!("{} requests/s", compact(rate))).and(
         PLAIN,
-        format!("  {}/s sent  {open} connections", bytes(sent as u64)),
+        format!("  {}/s sent  {open} open connections", bytes(sent as u64)),
     );
     let shown = &seconds[seconds.len().saturating_sub(columns)..];
     let rates: Vec<_> = shown.iter().map(requests).collect();
@@ -369,7 +369,7 @@ mod tests {
         let whole = lines.join("\n");
         for needed in [
             "process 7  ready",
-            "5.5 requests/s  2.0 KiB/s sent  3 connections",
+            "5.5 requests/s  2.0 KiB/s sent  3 open connections",
             "▂█",
             "2xx 9 (81.8 %)  4xx 2 (18.2 %)",
             "< 16 us",
