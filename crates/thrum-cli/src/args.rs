@@ -12,6 +12,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::configure;
 use crate::listen::Listen;
 use crate::passwd::PasswdArgs;
+use crate::top::TopArgs;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -83,6 +84,8 @@ pub(crate) enum Command {
     Retire(TellArgs),
     /// Stop a running server
     Stop(TellArgs),
+    /// Show what a running server does
+    Top(TopArgs),
 
     #[command(flatten)]
     Configure(configure::Command),

@@ -7,6 +7,7 @@
 //! | `passwd` | `thrum passwd`: a user's line for a file of users |
 //! | `run` | `thrum run`: the sites of a configuration |
 //! | `command` | `thrum reload`, `upgrade`, `retire`, `stop` |
+//! | `top` | `thrum top`: what a running server does |
 //! | `ending` | how both end: asked to, finishing, at once |
 //! | `configure` | `thrum check`, `fmt`, `config`, `explain`, `init`, `import`, `reference`: what is done with a configuration |
 //! | `listen` | what `--listen` takes, and how an address is bound |
@@ -28,6 +29,7 @@ mod passwd;
 mod run;
 mod serve;
 mod terminal;
+mod top;
 
 use std::process::ExitCode;
 
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Command::Upgrade(args) => command::tell(Tell::Upgrade, &args),
         Command::Retire(args) => command::tell(Tell::Retire, &args),
         Command::Stop(args) => command::tell(Tell::Stop, &args),
+        Command::Top(args) => top::run(args),
         Command::Configure(command) => configure::run(command),
     };
     done.unwrap_or_else(|error| {

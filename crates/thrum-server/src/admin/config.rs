@@ -85,7 +85,6 @@ fn is_local(endpoint: &Endpoint) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::config::Config;
     use crate::site::{Kept, Sites, TABLES};
 

@@ -85,6 +85,13 @@ impl Visit for Told {
     }
 }
 
+/// The beginning of a text, of so many bytes at most.
+pub(super) fn up_to(text: &str, most: usize) -> &str {
+    let mut ends = (0..=most.min(text.len())).rev();
+    let end = ends.find(|&end| text.is_char_boundary(end));
+    &text[..end.unwrap_or(0)]
+}
+
 /// So much of a text; then it is an error to write more.
 struct Kept {
     text: String,
@@ -93,9 +100,7 @@ struct Kept {
 
 impl Write for Kept {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let ends = (0..=self.left.min(text.len())).rev();
-        let end = ends.into_iter().find(|&end| text.is_char_boundary(end));
-        let kept = &text[..end.unwrap_or(0)];
+        let kept = up_to(text, self.left);
         self.text.push_str(kept);
         self.left -= kept.len();
         if kept.len() < text.len() {

@@ -8,7 +8,7 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 
 use super::ErrorFormat;
-use super::event::{Told, Wrap};
+use super::event::{Told, Wrap, up_to};
 use crate::log::{stamp, target::Envelope};
 
 /// How many lines are kept.
@@ -73,7 +73,7 @@ impl<S: Subscriber> Layer<S> for Tail {
         Wrap::new(Envelope::Bare, ErrorFormat::Text).write(&told, time, &mut line);
         let line = String::from_utf8_lossy(&line);
         let line = line.trim_end();
-        let line = line[..line.floor_char_boundary(LINE)].to_owned();
+        let line = up_to(line, LINE).to_owned();
         if kept.lines.len() == LINES {
             kept.lines.pop_front();
         }

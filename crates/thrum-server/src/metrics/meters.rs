@@ -170,8 +170,6 @@ impl Totals {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
-
     use super::*;
 
     #[test]
