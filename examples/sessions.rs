@@ -32,15 +32,15 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 async fn count(request: Request<Body>) -> Response<String> {
-    answer(&request).await.unwrap_or_else(|error| {
+    answer(request).await.unwrap_or_else(|error| {
         let mut response = Response::new(format!("{error}\n"));
         *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
         response
     })
 }
 
-async fn answer(request: &Request<Body>) -> Result<Response<String>, SessionError> {
-    let Some(session) = request.extensions().get::<Session>() else {
+async fn answer(request: Request<Body>) -> Result<Response<String>, SessionError> {
+    let Some(session) = request.extensions().get::<Session>().cloned() else {
         return Ok(Response::new("there is no layer of sessions\n".into()));
     };
     if request.uri().path() == "/bye" {

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use crate::config::{Config, Kind, Settings, Value};
 
 /// The settings that name what is written: logs, stores, caches.
-const WRITTEN: &[&str] = &["log", "store", "folder", "pid-file", "state"];
+const WRITTEN: &[&str] = &["log", "error-log", "store", "folder", "pid-file", "state"];
 
 /// What may stand there and is no path.
 const NO_PATHS: &[&str] = &[
