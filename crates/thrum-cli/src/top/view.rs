@@ -332,7 +332,7 @@ fn time(micros: u64) -> String {
     match micros {
         0 => "-".to_owned(),
         1..1000 => format!("{micros} us"),
-        ..1_000_000 => format!("{:.1} ms", micros as f64 / 1e3),
+        1000..1_000_000 => format!("{:.1} ms", micros as f64 / 1e3),
         _ => format!("{:.1} s", micros as f64 / 1e6),
     }
 }
