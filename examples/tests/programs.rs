@@ -57,10 +57,15 @@ impl Listening {
         std::io::read_to_string(stream).unwrap()
     }
 
-    /// hyper drops the request of a client that has closed its end, so this one leaves that open.
+    /// A client that has closed its end counts as gone for HTTP, so this one leaves that open.
+    fn ask(&self, request: &str) -> String {
+        std::io::read_to_string(self.send(request)).unwrap()
+    }
+
     fn get(&self, path: &str) -> String {
-        let request = format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
-        std::io::read_to_string(self.send(&request)).unwrap()
+        self.ask(&format!(
+            "GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+        ))
     }
 }
 
@@ -137,7 +142,7 @@ fn visitors_are_counted_over_a_restart() {
     };
     let visit = |server: &Listening, path: &str, cookie: &str| {
         let head = format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n");
-        server.say(&format!("{head}Cookie: {cookie}\r\n\r\n"))
+        server.ask(&format!("{head}Cookie: {cookie}\r\n\r\n"))
     };
     let server = start();
     let first = visit(&server, "/", "none=");
