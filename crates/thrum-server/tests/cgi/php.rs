@@ -44,7 +44,7 @@ fn start(programs: &Programs, children: u32) -> Option<Fpm> {
     let (socket, config) = (programs.path("fpm.sock"), programs.path("fpm.conf"));
     let text = format!(
         "[global]\nerror_log = {0}\ndaemonize = no\n[www]\nlisten = {1}\npm = static\npm.max_children = {children}\n\
-         catch_workers_output = no\n",
+         catch_workers_output = no\nphp_admin_flag[display_errors] = off\n",
         programs.path("fpm.log").display(),
         socket.display()
     );

@@ -43,6 +43,8 @@ fn a_request_goes_through_with_what_the_upstream_should_know() {
         let mut lines: Vec<_> = get("/keep/x?q=1")
             .await
             .lines()
+            // The client says what it can decode, if it was built with that.
+            .filter(|line| !line.starts_with("accept-encoding:"))
             .map(str::to_owned)
             .collect();
         lines.sort();
