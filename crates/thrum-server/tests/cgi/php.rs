@@ -83,9 +83,10 @@ fn a_page() {
     };
     let root = programs.path("www");
     let address = format!("unix:{}", fpm.socket.display());
-    let app = FastCgi::new(address.parse().unwrap()).root(&root).unwrap();
-    let root = root.display();
-    serve_at("/", app.clone(), |address| {
+    // Each for a runtime of its own: connections that are kept belong to the runtime they were made in.
+    let app = || FastCgi::new(address.parse().unwrap()).root(&root).unwrap();
+    let shown = root.display();
+    serve_at("/", app(), |address| {
         let response = get(address, "/sub/page.php/more?x=1");
         assert_eq!(
             (response.status, response.field("x-from")),
@@ -95,8 +96,8 @@ fn a_page() {
         assert_eq!(
             response.text(),
             format!(
-                "SCRIPT_NAME=/sub/page.php\nSCRIPT_FILENAME={root}/sub/page.php\nPATH_INFO=/more\n\
-                 REQUEST_URI=/sub/page.php/more?x=1\nPHP_SELF=/sub/page.php/more\nDOCUMENT_ROOT={root}\nHTTP_X_A=-\n\
+                "SCRIPT_NAME=/sub/page.php\nSCRIPT_FILENAME={shown}/sub/page.php\nPATH_INFO=/more\n\
+                 REQUEST_URI=/sub/page.php/more?x=1\nPHP_SELF=/sub/page.php/more\nDOCUMENT_ROOT={shown}\nHTTP_X_A=-\n\
                  post=- input=0\n"
             )
         );
@@ -138,7 +139,7 @@ fn a_page() {
                 .ends_with("input=3000000\n")
         );
     });
-    serve_at("/", app.fallback("/index.php"), |address| {
+    serve_at("/", app().fallback("/index.php"), |address| {
         let response = get(address, "/2026/11/a-post/?p=1");
         assert!(response.text().contains("SCRIPT_NAME=/index.php\n"));
         assert!(
