@@ -4,7 +4,7 @@
 //! [left](thrum_http::note()) for it, a [`Sight`]; guards leave the [`User`], and who trusts a proxy in between, the [`Client`].
 
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -14,6 +14,7 @@ use thrum_http::{Body, Exchange, Observer, Server, Stats, note};
 use crate::access_log::{AccessLog, Format};
 use crate::config::{Arity, Kind, Problem, Setting, Settings};
 use crate::error_log::ErrorLogConfig;
+use crate::lock::lock;
 use crate::log::{Target, settings, stamp};
 use crate::metrics::{History, Meters, Registry, RouteMeter, observe_runtime, observe_server};
 use crate::site::{Answer, Building, Handler, Layer, Route, Visit};
@@ -334,10 +335,6 @@ impl Handler for Watched {
         note(sight.clone());
         self.inner.handle(request, visit)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

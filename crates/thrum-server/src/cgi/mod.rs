@@ -30,9 +30,8 @@ use thrum_http::{Body, ConnectionInfo};
 pub use self::config::{KIND, VERB};
 use self::process::Process;
 use self::script::{Found, Target};
-use crate::gateway::{
-    Asked, Failure, Limits, Places, collect, is_told, respond, settle, to_folder,
-};
+use crate::gateway::{Asked, Failure, Limits, collect, is_told, respond, settle, to_folder};
+use crate::places::Places;
 use crate::site::{Answer, Handler, Visit, reply};
 
 /// Runs CGI programs: those of a folder, or one for all that is below a route's path.

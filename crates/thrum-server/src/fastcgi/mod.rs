@@ -35,8 +35,9 @@ pub use self::pool::Pool;
 use self::script::{Found, Scripts};
 use crate::files::{Files, FilesError};
 use crate::gateway::{
-    Asked, Failure, Limits, Places, Script, collect, is_told, respond, settle, to_folder,
+    Asked, Failure, Limits, Script, collect, is_told, respond, settle, to_folder,
 };
+use crate::places::Places;
 use crate::site::{Answer, Handler, Visit, reply};
 
 /// Has requests answered by a FastCGI application.

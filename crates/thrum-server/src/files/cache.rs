@@ -7,9 +7,11 @@
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use slab::Slab;
+
+use crate::lock::lock;
 
 /// Shards of a cache that is large enough for them.
 const SHARDS: usize = 16;
@@ -123,10 +125,6 @@ impl<K: Clone + Eq + Hash, V: Weigh> Cache<K, V> {
         };
         lock(&self.shards[index])
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 struct Shard<K, V> {

@@ -10,12 +10,12 @@ use http::header::{AUTHORIZATION, InvalidHeaderValue, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use thrum_http::Body;
 
-use super::line::Line;
 use super::passwords::{self, Users};
 use super::remembered::{Print, Remembered};
 use super::watched::{Unreadable, Watched};
 use super::{busy, refused};
 use crate::config::{Arity, Entry, Kind, Problem, Setting, Settings};
+use crate::places::Places;
 use crate::site::{Answer, Building, Handler, Layer, Visit, reply};
 
 /// `auth-basic`.
@@ -88,7 +88,7 @@ pub(crate) static LAYER: Layer = Layer {
 pub struct UserFile {
     users: Watched<Users>,
     remembered: Option<Remembered>,
-    line: Line,
+    hashing: Places,
 }
 
 /// How a [`UserFile`] is dealt with.
@@ -128,7 +128,7 @@ impl UserFile {
             users: Watched::open(path, passwords::parse)?,
             remembered: Remembered::new(limits.remember, limits.remembered)
                 .filter(|_| !limits.remember.is_zero()),
-            line: Line::new(limits.hashes, limits.queue, limits.wait),
+            hashing: Places::new(limits.hashes, limits.queue, limits.wait),
         })
     }
 }
@@ -207,7 +207,7 @@ impl Handler for Guarded {
         let (auth, handler) = (self.auth.clone(), self.handler.clone());
         Answer::later(async move {
             let file = &auth.users;
-            let Some(place) = file.line.enter().await else {
+            let Some(place) = file.hashing.take().await else {
                 let path = file.users.path().display();
                 tracing::warn!(%path, "too many passwords to hash: a request was refused");
                 return busy();
@@ -374,7 +374,7 @@ mod tests {
         let users = Arc::new(UserFile::open(&path, limits).unwrap());
         let guarded = BasicAuth::new("r", users.clone()).unwrap().around(hello());
         thrum_rt::block_on(async {
-            let place = users.line.enter().await;
+            let place = users.hashing.take().await;
             let ask = || guarded.handle(get(&[("authorization", &basic("alice:x"))]), from("::1"));
             assert_eq!(ask().response().await.status(), 503);
             drop(place);

@@ -11,9 +11,9 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 use thrum_http::{Body, BodyError};
 use thrum_rt::sync::OwnedPermit;
 
-use super::line::Line;
 use super::{busy, kept_name, refused};
 use crate::config::{Kind, Setting, Settings};
+use crate::places::Places;
 use crate::site::{Answer, Building, Handler, Layer, Visit};
 
 /// `limit-concurrency`.
@@ -67,40 +67,40 @@ pub(crate) static LAYER: Layer = Layer {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Concurrency {
-    line: Arc<Line>,
+    places: Places,
 }
 
 impl Concurrency {
     /// So many requests at the same time, so many that wait, each for so long.
     pub fn new(requests: usize, queue: usize, wait: Duration) -> Self {
         Self {
-            line: Arc::new(Line::new(requests, queue, wait)),
+            places: Places::new(requests, queue, wait),
         }
     }
 
     /// Guards a handler.
     pub fn around(self, handler: Arc<dyn Handler>) -> Arc<dyn Handler> {
         Arc::new(Guarded {
-            line: self.line,
+            places: self.places,
             handler,
         })
     }
 }
 
 struct Guarded {
-    line: Arc<Line>,
+    places: Places,
     handler: Arc<dyn Handler>,
 }
 
 impl Handler for Guarded {
     fn handle(&self, request: Request<Body>, visit: Visit) -> Answer {
-        if let Some(place) = self.line.try_enter() {
+        if let Some(place) = self.places.try_take() {
             let answer = self.handler.handle(request, visit);
             return answer.map(|response| hold(response, place));
         }
-        let (line, handler) = (self.line.clone(), self.handler.clone());
+        let (places, handler) = (self.places.clone(), self.handler.clone());
         Answer::later(async move {
-            let Some(place) = line.enter().await else {
+            let Some(place) = places.take().await else {
                 refused("limit-concurrency", &visit);
                 return busy();
             };

@@ -24,7 +24,6 @@ pub(crate) mod cors;
 pub(crate) mod headers;
 pub(crate) mod jwt;
 mod keys;
-mod line;
 pub mod passwords;
 pub(crate) mod rate;
 mod remembered;

@@ -1,6 +1,6 @@
 //! A page of names, for people and for programs.
 
-use std::fmt::{self, Display, Write};
+use std::fmt::Write;
 
 use http::header::{ACCEPT, CONTENT_SECURITY_POLICY, CONTENT_TYPE, VARY};
 use http::{HeaderMap, HeaderValue, Response};
@@ -8,6 +8,7 @@ use serde_json::json;
 use thrum_http::Body;
 use thrum_parse::uri::{decode_str, encode};
 
+use crate::html::Escaped;
 use crate::store::{MAX_PAGE, Page};
 
 /// Names in a page, unless the request says how many: `?limit=20`.
@@ -108,22 +109,4 @@ fn html(prefix: &str, page: &Page, limit: usize) -> String {
         );
     }
     html
-}
-
-/// Text in HTML, in an attribute or between tags.
-struct Escaped<'a>(&'a str);
-
-impl Display for Escaped<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for letter in self.0.chars() {
-            match letter {
-                '&' => f.write_str("&amp;")?,
-                '<' => f.write_str("&lt;")?,
-                '>' => f.write_str("&gt;")?,
-                '"' => f.write_str("&quot;")?,
-                letter => f.write_char(letter)?,
-            }
-        }
-        Ok(())
-    }
 }

@@ -1,7 +1,9 @@
 //! Whether the server is ready for requests.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use crate::lock::lock;
 
 /// Where a server is in its life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,8 +75,4 @@ impl std::fmt::Debug for Readiness {
             .field("state", &state)
             .finish_non_exhaustive()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::histogram::{Histogram, Times};
 use super::text;
+use crate::lock::lock;
 
 /// How many series a name may have: beyond that, whatever the labels, they are one series of which all labels are `other`.
 const SERIES: usize = 1_000;
@@ -324,10 +325,6 @@ fn check_names(name: &str, labels: Labels<'_>) {
 
 fn other_kind(name: &str) -> ! {
     panic!("{name} is another kind of number already")
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -10,8 +10,9 @@ use thrum_http::Body;
 use thrum_rt::TaskSet;
 use thrum_rt::time::{sleep, timeout};
 
-use super::upstream::{count, lock};
+use super::upstream::count;
 use super::{Peer, Shared};
+use crate::lock::lock;
 
 /// When an upstream is taken to be down because requests to it failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use thrum_http::client;
 
 use super::health::Health;
+use crate::lock::lock;
 
 /// All upstreams that routes go to, by their addresses. It outlives configurations, so that an upstream that is down is down
 /// after a reload too, and goes on counting.
@@ -138,10 +139,6 @@ impl Upstream {
 
 pub(super) fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl std::fmt::Debug for Upstreams {

@@ -7,6 +7,7 @@ use thrum_parse::uri::decode_str;
 use super::names::{Name, Names};
 use super::{Order, SortBy};
 use crate::files::path::encode_segment;
+use crate::html::Escaped;
 
 /// What a page may do: nothing but show its own style.
 pub(super) const CONTENT_SECURITY_POLICY: &str =
@@ -131,25 +132,6 @@ fn human_size(bytes: u64) -> String {
         unit += 1;
     }
     format!("{size:.1} {}", UNITS[unit])
-}
-
-/// Text in HTML, in an attribute or between tags.
-struct Escaped<'a>(&'a str);
-
-impl std::fmt::Display for Escaped<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for letter in self.0.chars() {
-            match letter {
-                '&' => f.write_str("&amp;")?,
-                '<' => f.write_str("&lt;")?,
-                '>' => f.write_str("&gt;")?,
-                '"' => f.write_str("&quot;")?,
-                '\'' => f.write_str("&#39;")?,
-                letter => f.write_char(letter)?,
-            }
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! How many programs work at the same time, and who waits for one to be done.
+//! A number of places, and a queue of those who wait for one: bounded in length and in time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,6 +17,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
+    /// So many places, so many in the queue, each for at most so long.
     pub(crate) fn new(places: usize, queue: usize, patience: Duration) -> Self {
         Self {
             free: Arc::new(Semaphore::new(places)),
@@ -26,11 +27,16 @@ impl Places {
         }
     }
 
+    /// A place, if one is free.
+    pub(crate) fn try_take(&self) -> Option<OwnedPermit> {
+        self.free.clone().try_acquire_owned()
+    }
+
     /// A place, when there is one. `None`: too many wait already, or it takes too long.
     ///
     /// Dropping the future leaves the queue.
     pub(crate) async fn take(&self) -> Option<OwnedPermit> {
-        if let Some(permit) = self.free.clone().try_acquire_owned() {
+        if let Some(permit) = self.try_take() {
             return Some(permit);
         }
         let waiting = Waiting::enter(&self.waiting, self.queue)?;
@@ -84,6 +90,26 @@ mod tests {
             let _one = impatient.take().await.unwrap();
             assert!(impatient.take().await.is_none());
             assert_eq!(impatient.waiting.load(Ordering::Relaxed), 0);
+        });
+    }
+
+    #[test]
+    fn who_waits_too_long_is_turned_away() {
+        thrum_rt::block_on(async {
+            let places = Places::new(1, 1, Duration::from_millis(50));
+            let place = places.take().await.unwrap();
+            let second = thrum_rt::spawn({
+                let places = places.clone();
+                async move { places.take().await.is_some() }
+            });
+            while places.waiting.load(Ordering::Relaxed) == 0 {
+                thrum_rt::yield_now().await;
+            }
+            assert!(places.take().await.is_none(), "the queue is full");
+            assert!(!second.await.unwrap(), "it took too long");
+            drop(place);
+            assert!(places.take().await.is_some());
+            assert_eq!(places.waiting.load(Ordering::Relaxed), 0);
         });
     }
 }
