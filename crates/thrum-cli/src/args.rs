@@ -7,9 +7,10 @@ use std::str::FromStr;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::configure;
+use crate::documents::{CompletionsArgs, ManArgs};
 use crate::listen::Listen;
 use crate::passwd::PasswdArgs;
 use crate::top::TopArgs;
@@ -89,6 +90,11 @@ pub(crate) enum Command {
 
     #[command(flatten)]
     Configure(configure::Command),
+
+    /// Write man pages, one for each command
+    Man(ManArgs),
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
 }
 
 /// What `thrum run` was asked.
@@ -258,6 +264,11 @@ pub(crate) fn parse() -> Command {
     }
 }
 
+/// The definition of the command line, for what is made of it.
+pub(crate) fn definition() -> clap::Command {
+    Cli::command()
+}
+
 /// Whether somebody typed `thrum public`.
 fn folder_without_serve(error: &clap::Error) -> Option<String> {
     if error.kind() != ErrorKind::InvalidSubcommand {
@@ -271,8 +282,6 @@ fn folder_without_serve(error: &clap::Error) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     fn serve(line: &str) -> Result<ServeArgs, ErrorKind> {
