@@ -14,7 +14,10 @@ fn commands(help: &str) -> Vec<String> {
     let lines = lines.take_while(|line| !line.is_empty());
     let starts = lines.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     let names = starts.filter_map(|line| line.split_whitespace().next());
-    names.filter(|name| *name != "help").map(str::to_owned).collect()
+    names
+        .filter(|name| *name != "help")
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The pages of a command and all below it, whose name is in parts.
@@ -33,14 +36,18 @@ fn every_command_has_a_page() {
     let said = run(&["man", folder.to_str().unwrap()]);
     assert_eq!(said.code(), Some(0), "{}", said.stderr);
     let entries = fs::read_dir(&folder).unwrap();
-    let names: BTreeSet<_> =
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let names: BTreeSet<_> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     let mut expected = BTreeSet::new();
     expect_pages(&["thrum"], &mut expected);
     assert!(expected.contains("thrum-import-mighttpd.1"), "{expected:?}");
     assert_eq!(names, expected);
     let page = fs::read_to_string(folder.join("thrum-serve.1")).unwrap();
-    assert!(page.contains(".SH OPTIONS") && page.contains("\\-\\-listen"), "{page}");
+    assert!(
+        page.contains(".SH OPTIONS") && page.contains("\\-\\-listen"),
+        "{page}"
+    );
     assert!(run(&["man"]).stdout.contains("thrum\\-serve(1)"));
 }
 
@@ -64,7 +71,10 @@ fn bash_takes_the_completions() {
         String::from_utf8_lossy(&output.stderr),
     );
     assert_eq!((&*errors, output.status.code()), ("", Some(0)));
-    assert!(said.contains("--listen") && said.contains("--listing"), "{said}");
+    assert!(
+        said.contains("--listen") && said.contains("--listing"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -49,10 +49,18 @@ fn commands_and_configurations_do_what_the_guide_says() {
     let mut wrong = Vec::new();
     thread::scope(|scope| {
         let pages = pages();
-        let pages = pages.into_iter().filter(|page| page.name != Path::new(MADE));
-        let running: Vec<_> = pages.map(|page| scope.spawn(move || follow(&page))).collect();
+        let pages = pages
+            .into_iter()
+            .filter(|page| page.name != Path::new(MADE));
+        let running: Vec<_> = pages
+            .map(|page| scope.spawn(move || follow(&page)))
+            .collect();
         for page in running {
-            wrong.extend(page.join().unwrap_or_else(|_| Err("a page panicked".to_owned())).err());
+            wrong.extend(
+                page.join()
+                    .unwrap_or_else(|_| Err("a page panicked".to_owned()))
+                    .err(),
+            );
         }
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
@@ -63,7 +71,11 @@ fn follow(page: &Page) -> Result<(), String> {
     let blocks: Vec<Block> = page.blocks().collect();
     let commands = blocks.iter().filter(|block| block.is_run());
     let used = |program: &&&str| commands.clone().any(|block| block.text.contains(**program));
-    if let Some(missing) = OPTIONAL.iter().filter(used).find(|program| !is_installed(program)) {
+    if let Some(missing) = OPTIONAL
+        .iter()
+        .filter(used)
+        .find(|program| !is_installed(program))
+    {
         skipped(&format!("the guide's {}", page.name.display()), missing);
         return Ok(());
     }
@@ -135,7 +147,11 @@ fn links_between_pages_lead_somewhere() {
             }
         }
     }
-    assert!(wrong.is_empty(), "these lead nowhere:\n{}", wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "these lead nowhere:\n{}",
+        wrong.join("\n")
+    );
 }
 
 #[test]
@@ -146,6 +162,9 @@ fn every_program_is_a_test_of_the_library() {
         let name = page.name.display().to_string();
         let has_programs = page.blocks().any(|block| block.language == "rust");
         let included = library.contains(&format!("guide/src/{name}\""));
-        assert_eq!(has_programs, included, "{name} in crates/thrum/src/guide.rs");
+        assert_eq!(
+            has_programs, included,
+            "{name} in crates/thrum/src/guide.rs"
+        );
     }
 }

@@ -26,7 +26,9 @@ impl Block {
 
     /// Where a reader is to write it.
     pub(crate) fn file(&self) -> Option<&str> {
-        self.attributes.iter().find_map(|one| one.strip_prefix("file="))
+        self.attributes
+            .iter()
+            .find_map(|one| one.strip_prefix("file="))
     }
 
     /// Whether it has commands that are run.
@@ -43,7 +45,8 @@ impl Page {
     pub(crate) fn blocks(&self) -> impl Iterator<Item = Block> {
         let mut lines = self.text.lines().zip(1..);
         std::iter::from_fn(move || {
-            let (info, line) = lines.find_map(|(text, line)| Some((text.strip_prefix("```")?, line)))?;
+            let (info, line) =
+                lines.find_map(|(text, line)| Some((text.strip_prefix("```")?, line)))?;
             let mut words = info.split(',').map(|word| word.trim().to_owned());
             let language = words.next().unwrap_or_default();
             let inner = lines.by_ref().map(|(text, _)| text);
@@ -83,8 +86,11 @@ impl Page {
         let headings = self.prose().filter(|(_, text)| text.starts_with('#'));
         let names = headings.map(|(_, text)| {
             let text = text.trim_start_matches('#').trim().to_lowercase();
-            let kept = text.chars().map(|one| if one.is_whitespace() { '-' } else { one });
-            kept.filter(|one| one.is_alphanumeric() || ['-', '_'].contains(one)).collect()
+            let kept = text
+                .chars()
+                .map(|one| if one.is_whitespace() { '-' } else { one });
+            kept.filter(|one| one.is_alphanumeric() || ['-', '_'].contains(one))
+                .collect()
         });
         names
             .map(|name: String| {

@@ -93,8 +93,11 @@ impl Shell {
             false => String::new(),
         };
         let script = script.display();
-        writeln!(self.input, ". '{script}' </dev/null{to}; printf '\\n{MARK}%s\\n' $?")
-            .map_err(|error| format!("the shell has ended: {error}"))?;
+        writeln!(
+            self.input,
+            ". '{script}' </dev/null{to}; printf '\\n{MARK}%s\\n' $?"
+        )
+        .map_err(|error| format!("the shell has ended: {error}"))?;
         let (status, printed) = self.answer()?;
         if (status != "0") != to_fail {
             return Err(format!("exit status {status}:\n{}", printed.join("\n")));
@@ -104,7 +107,9 @@ impl Shell {
         }
         let begin = Instant::now();
         loop {
-            let text = self.ports.restore(&fs::read_to_string(&aside).unwrap_or_default());
+            let text = self
+                .ports
+                .restore(&fs::read_to_string(&aside).unwrap_or_default());
             let lines: Vec<_> = text.lines().map(str::to_owned).collect();
             match compare(&step.expected, &lines) {
                 Err(error) if begin.elapsed() > PATIENCE => return Err(error),
@@ -179,7 +184,8 @@ impl Drop for Shell {
         for folder in [&self.folder, &self.own] {
             let entries = fs::read_dir(folder).unwrap().map_while(Result::ok);
             let paths = entries.map(|entry| entry.path());
-            for file in paths.filter(|path| path.extension().is_some_and(|ending| ending == "pid")) {
+            for file in paths.filter(|path| path.extension().is_some_and(|ending| ending == "pid"))
+            {
                 let text = fs::read_to_string(file).unwrap_or_default();
                 if let Some(pid) = text.trim().parse().ok().and_then(Pid::from_raw) {
                     let _ = kill_process(pid, Signal::KILL);
@@ -192,7 +198,11 @@ impl Drop for Shell {
 fn bash(folder: &Path, own: &Path) -> Command {
     let mut bash = Command::new("bash");
     set_environment(&mut bash, folder, own)
-        .args(["--norc", "-c", "exec 2>&1; while IFS= read -r line; do eval \"$line\"; done"])
+        .args([
+            "--norc",
+            "-c",
+            "exec 2>&1; while IFS= read -r line; do eval \"$line\"; done",
+        ])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::inherit())
@@ -203,7 +213,13 @@ fn bash(folder: &Path, own: &Path) -> Command {
 fn set_environment<'a>(command: &'a mut Command, folder: &Path, own: &Path) -> &'a mut Command {
     let programs = Path::new(env!("CARGO_BIN_EXE_thrum")).parent().unwrap();
     let path = std::env::var("PATH").unwrap_or_default();
-    for variable in ["THRUM_LOG", "THRUM_WORKERS", "THRUM_IO", "CLICOLOR_FORCE", "BASH_ENV"] {
+    for variable in [
+        "THRUM_LOG",
+        "THRUM_WORKERS",
+        "THRUM_IO",
+        "CLICOLOR_FORCE",
+        "BASH_ENV",
+    ] {
         command.env_remove(variable);
     }
     command

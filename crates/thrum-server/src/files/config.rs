@@ -175,12 +175,7 @@ const LISTING: &[Setting] = &[
 ];
 
 const COMPRESS: &[Setting] = &[
-    level(
-        "brotli-level",
-        &[Kind::Count(0, 11)],
-        "5",
-        "brotli-level 9",
-    ),
+    level("brotli-level", &[Kind::Count(0, 11)], "5", "brotli-level 9"),
     level("zstd-level", &[Kind::Count(1, 19)], "3", "zstd-level 9"),
     level("gzip-level", &[Kind::Count(0, 9)], "6", "gzip-level 9"),
     size(
