@@ -11,7 +11,7 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Serialize};
 
 /// No histogram grows beyond it.
-const LONGEST: Duration = Duration::from_hours(24);
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// How often which latency was seen: an HdrHistogram of nanoseconds that grows with what it is told.
 ///
