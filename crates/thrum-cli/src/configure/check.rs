@@ -20,7 +20,7 @@ pub(super) fn check(args: &FileArgs) -> Result<ExitCode, Failure> {
             let routes: usize = config.sites.iter().map(|site| site.routes.len()).sum();
             let sites = counted(config.sites.len(), "site");
             let routes = counted(routes, "route");
-            print_out(&format!(
+            print_out(format!(
                 "{}: {sites}, {routes}, no mistakes\n",
                 args.file.display()
             ))
@@ -32,8 +32,8 @@ pub(super) fn check(args: &FileArgs) -> Result<ExitCode, Failure> {
 /// Shows what holds in the end.
 pub(super) fn show(args: &FileArgs) -> Result<ExitCode, Failure> {
     match (checked(args), args.format) {
-        (Ok((config, _)), Format::Text) => print_out(&config.effective().to_string()),
-        (Ok((config, _)), Format::Json) => print_out(&config.effective().to_json()),
+        (Ok((config, _)), Format::Text) => print_out(config.effective().to_string()),
+        (Ok((config, _)), Format::Json) => print_out(config.effective().to_json()),
         (Err(report), format) => say(&report, format),
     }
 }
@@ -49,8 +49,8 @@ pub(super) fn explain(url: &Uri, args: &FileArgs) -> Result<ExitCode, Failure> {
     };
     let told = thrum_rt::block_on(sites.explain(&config, url));
     match args.format {
-        Format::Text => print_out(&told.to_string()),
-        Format::Json => print_out(&told.to_json()),
+        Format::Text => print_out(told.to_string()),
+        Format::Json => print_out(told.to_json()),
     }
 }
 
@@ -68,7 +68,7 @@ fn say(report: &Report, format: Format) -> Result<ExitCode, Failure> {
     match format {
         Format::Text => print_mistakes(report),
         Format::Json => {
-            print_out(&report.to_json())?;
+            print_out(report.to_json())?;
         }
     }
     Ok(ExitCode::FAILURE)

@@ -129,9 +129,9 @@ pub(crate) fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Init(args) => init::init(args.kind, &args.file),
         Command::Import(ImportCommand::Mighttpd { conf, route }) => {
             let imported = mighttpd::import(&conf, &read(&conf)?, &route, &read(&route)?);
-            print_out(&imported)
+            print_out(imported)
         }
-        Command::Reference => print_out(&config::reference(&TABLES)),
+        Command::Reference => print_out(config::reference(&TABLES)),
     }
 }
 
@@ -160,11 +160,11 @@ fn fmt(args: &FmtArgs) -> Result<ExitCode, Failure> {
         };
         if args.check {
             if laid_out != text {
-                print_out(&format!("{}\n", name.display()))?;
+                print_out(format!("{}\n", name.display()))?;
                 code = ExitCode::FAILURE;
             }
         } else if is_input {
-            print_out(&laid_out)?;
+            print_out(laid_out)?;
         } else if laid_out != text {
             // In place, so that its owner, its mode and links to it stay.
             std::fs::write(file, laid_out).map_err(|e| Failure::Unwritable(file.clone(), e))?;

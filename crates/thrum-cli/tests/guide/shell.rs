@@ -153,7 +153,7 @@ impl Shell {
         }
         match said.status.success() {
             true => Ok(()),
-            false => Err(String::from_utf8_lossy(&said.stderr).into_owned()),
+            false => Err(self.ports.restore(&String::from_utf8_lossy(&said.stderr))),
         }
     }
 
