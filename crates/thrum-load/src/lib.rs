@@ -4,10 +4,18 @@
 //! |---|---|
 //! | `results` | [`Results`]: what a run saw |
 //! | `latency` | [`Latency`]: a histogram |
+//! | [`budget`] | what a run may take at most |
+//! | [`foreign`] | flags of httperf, wrk, ab, hey and oha, explained |
+//! | `units` | figures as people read them |
 #![forbid(unsafe_code)]
 
+pub mod budget;
+pub mod foreign;
 mod latency;
 mod results;
+#[cfg(test)]
+mod samples;
+mod units;
 
 pub use latency::Latency;
 pub use results::{ClientCost, ErrorKind, FORM, Results, Second};
