@@ -397,7 +397,7 @@ mod tests {
 
     #[test]
     fn nobodys() {
-        for flag in ["--frobnicate", "-", "--", "--s", "", "---", "--pr"] {
+        for flag in ["--frobnicate", "-", "--", "--s", "", "---", "--se"] {
             assert_eq!(explain(flag, None), None, "{flag}");
         }
     }

@@ -187,9 +187,9 @@ impl Results {
         }
     }
 
-    /// Whether a request could be due before it was sent: in an open loop that could not keep its rate.
+    /// Whether requests that were due had to wait until they were sent: in an open loop whose server did not keep up.
     pub fn waited(&self) -> bool {
-        self.latency != self.service
+        self.service.count() > 0 && self.latency != self.service
     }
 
     /// Requests that were answered as expected, a second.
