@@ -40,8 +40,12 @@ pub(crate) fn share(share: f64) -> String {
     format!("{} %", significant(100.0 * share))
 }
 
-/// A change by a share of 1, with its sign: `+12.3 %`, `-0.05 %`.
+/// A change by a share of 1, with its sign: `+12.3 %`, `-0.5 %`.
 pub(crate) fn change(change: f64) -> String {
+    // More than a hundred times as much is beyond what percentages tell.
+    if change > 99.0 {
+        return "> +9900 %".to_owned();
+    }
     let text = format!("{:.1}", 100.0 * change.abs());
     let sign = match change {
         _ if text == "0.0" => "",
@@ -136,5 +140,6 @@ mod tests {
         assert_eq!(change(0.1234), "+12.3 %");
         assert_eq!(change(-0.001), "-0.1 %");
         assert_eq!(change(-0.000_1), "0.0 %");
+        assert_eq!(change(1e9), "> +9900 %");
     }
 }

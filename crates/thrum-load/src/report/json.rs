@@ -57,7 +57,7 @@ pub fn comparison(comparison: &Comparison) -> String {
     whole(comparison)
 }
 
-/// Reads back what [`run`] wrote, or a list of it: the rounds of one load.
+/// Reads back what [`run`] wrote, or a list of it: the rounds of one load, such as `jq -s . ONE TWO THREE` makes of their files.
 ///
 /// # Errors
 /// For what is no such record, has none, or is of another form.

@@ -10,6 +10,7 @@
 
 mod charts;
 pub mod csv;
+mod figures;
 pub mod hdr;
 pub mod html;
 pub mod json;
