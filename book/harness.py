@@ -115,6 +115,8 @@ def server(name: str, command: list, port: int, env: dict | None = None, scheme:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         env={**os.environ, **(env or {})},
+        # Apache ends its whole process group, which would be this one.
+        start_new_session=True,
     )
     try:
         for _ in range(200):

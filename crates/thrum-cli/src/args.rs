@@ -9,6 +9,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
 
+use crate::bench::BenchArgs;
 use crate::configure;
 use crate::listen::Listen;
 use crate::passwd::PasswdArgs;
@@ -26,6 +27,7 @@ Examples:
   thrum serve public --open            a folder, and show it in the browser
   thrum serve public --listen :8080    for the whole network, not just this machine
   thrum init proxy                     a configuration to start from
+  thrum bench http://localhost:8080/   what a server can take, and how long its users wait
   thrum check thrum.conf               every mistake in a configuration
   thrum help serve                     everything it can do";
 
@@ -70,6 +72,8 @@ struct Cli {
 pub(crate) enum Command {
     /// Serve a folder over HTTP
     Serve(ServeArgs),
+    /// Measure what a server can take, and how long its users wait
+    Bench(Box<BenchArgs>),
     /// Make a user's line for a file of users, or put it there
     ///
     /// The password is asked for at the terminal, or is the first line of standard input. The line has its hash (Argon2id).

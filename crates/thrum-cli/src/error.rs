@@ -33,6 +33,12 @@ pub(crate) enum Failure {
     Lookup(Listen, io::Error),
     #[error("cannot listen at {}: {}", .0, reason(.1))]
     Listen(Listen, io::Error),
+    #[error("{0}")]
+    Load(#[source] thrum_load::LoadError),
+    #[error("{}:{}: {}", .0.display(), .1, .2)]
+    Urls(PathBuf, usize, String),
+    #[error("{} cannot be read: {}", .0.display(), reason(.1))]
+    Read(PathBuf, io::Error),
     #[error("the runtime cannot be started: {}", reason(.0))]
     Runtime(io::Error),
     #[error("serving ended: {0}")]
