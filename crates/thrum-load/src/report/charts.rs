@@ -55,14 +55,7 @@ fn over_time(runs: &[Run<'_>], longest: usize, told: &str, of: impl Fn(&Second) 
     };
     let series: Vec<_> = runs.iter().map(|run| levels(run.results)).collect();
     let highest = series.iter().flatten().copied().fold(1.0, f64::max);
-    let count = |value: f64| {
-        if value < 1e4 {
-            units::rate(value)
-        } else {
-            thousands(value)
-        }
-    };
-    let mut plot = Plot::new(seconds_axis(longest), Axis::from_zero(highest, count));
+    let mut plot = Plot::new(seconds_axis(longest), Axis::from_zero(highest, short_count));
     for (run, levels) in series.iter().enumerate() {
         let class = format!("line {}", colour(run));
         plot.stairs(&class, each as f64, levels.iter().copied());
@@ -197,8 +190,11 @@ fn short_time(seconds: f64) -> String {
     }
 }
 
-fn thousands(value: f64) -> String {
+/// Of a round number, which rounding made a little crooked perhaps.
+fn short_count(value: f64) -> String {
     match value {
+        ..1e3 => ((value * 1e3).round() / 1e3).to_string(),
+        ..1e4 => units::count(value as u64),
         ..1e6 => format!("{} k", (value / 1e2).round() / 10.0),
         _ => format!("{} M", (value / 1e4).round() / 100.0),
     }

@@ -11,16 +11,13 @@ use crate::units;
 
 /// All figures, a column a run.
 pub(super) fn table(runs: &[Run<'_>], out: &mut String) {
-    out.push_str("<section><h2>Figures</h2><div class=\"scroll\"><table><thead><tr><th></th>");
-    for run in runs {
-        let name = if runs.len() > 1 {
-            escaped(run.name)
-        } else {
-            String::new()
-        };
-        let _ = write!(out, "<th>{name}</th>");
+    out.push_str("<section><h2>Figures</h2><div class=\"scroll\"><table class=\"figures\">");
+    if runs.len() > 1 {
+        let name = |run: &Run<'_>| format!("<th>{}</th>", escaped(run.name));
+        let names: String = runs.iter().map(name).collect();
+        let _ = write!(out, "<thead><tr><th></th>{names}</tr></thead>");
     }
-    out.push_str("</tr></thead><tbody>");
+    out.push_str("<tbody>");
     let mut row = |label: &str, cell: &dyn Fn(&Results) -> Option<String>| {
         let cells: Vec<_> = runs.iter().map(|run| cell(run.results)).collect();
         if cells.iter().any(Option::is_some) {

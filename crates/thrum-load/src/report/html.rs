@@ -89,22 +89,22 @@ fn tiles(results: &Results, out: &mut String) {
         0 => "-".to_owned(),
         _ => units::time(results.latency.percentile(percent)),
     };
-    let failed = results.failed();
-    let errors = match failed {
-        0 => "0".to_owned(),
-        _ => format!("<span class=\"wrong\">{}</span>", units::count(failed)),
+    let wrong = if results.failed() > 0 {
+        " class=\"wrong\""
+    } else {
+        ""
     };
     let received = results.received_bytes as f64 / results.elapsed_s.max(1e-9);
     let tiles = [
-        (units::rate(results.rate()), "requests a second"),
-        (percentile(50.0), "median latency"),
-        (percentile(99.0), "99 % within"),
-        (errors, "errors"),
-        (units::bytes(received), "received a second"),
+        (units::rate(results.rate()), "requests a second", ""),
+        (percentile(50.0), "median latency", ""),
+        (percentile(99.0), "99 % within", ""),
+        (units::count(results.failed()), "errors", wrong),
+        (units::bytes(received), "received a second", ""),
     ];
     out.push_str("<div class=\"tiles\">");
-    for (value, what) in tiles {
-        let _ = write!(out, "<div><b>{value}</b><span>{what}</span></div>");
+    for (value, what, class) in tiles {
+        let _ = write!(out, "<div><b{class}>{value}</b><span>{what}</span></div>");
     }
     out.push_str("</div>\n");
 }
@@ -157,7 +157,7 @@ fn latencies(runs: &[Run<'_>], out: &mut String) {
         return;
     };
     out.push_str(
-        "<section><h2>Latency by percentile</h2><p>So many of all requests were answered within so much time</p>",
+        "<section><h2>Latency by percentile</h2><p>Within what time which share of all requests was answered</p>",
     );
     match runs {
         [run] if run.results.waited() => {
