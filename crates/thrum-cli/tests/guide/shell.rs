@@ -213,13 +213,7 @@ fn bash(folder: &Path, own: &Path) -> Command {
 fn set_environment<'a>(command: &'a mut Command, folder: &Path, own: &Path) -> &'a mut Command {
     let programs = Path::new(env!("CARGO_BIN_EXE_thrum")).parent().unwrap();
     let path = std::env::var("PATH").unwrap_or_default();
-    for variable in [
-        "THRUM_LOG",
-        "THRUM_WORKERS",
-        "THRUM_IO",
-        "CLICOLOR_FORCE",
-        "BASH_ENV",
-    ] {
+    for variable in ["THRUM_WORKERS", "THRUM_IO", "CLICOLOR_FORCE", "BASH_ENV"] {
         command.env_remove(variable);
     }
     command
@@ -229,6 +223,8 @@ fn set_environment<'a>(command: &'a mut Command, folder: &Path, own: &Path) -> &
         .env("RUNTIME_DIRECTORY", own)
         .env("STATE_DIRECTORY", own)
         .env("NO_COLOR", "1")
+        // On a busy machine, tasks that are held up are warned of between what is printed.
+        .env("THRUM_LOG", "error")
 }
 
 /// A command, and the lines that it is to print. None: whatever it likes.
