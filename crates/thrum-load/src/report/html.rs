@@ -111,17 +111,15 @@ fn tiles(results: &Results, out: &mut String) {
 
 fn differences(comparison: &Comparison, out: &mut String) {
     out.push_str(
-        "<section><h2>B against A</h2><div class=\"scroll\"><table><thead><tr><th></th><th>A</th><th>B</th>\
-         <th>B against A</th><th>95 % interval</th><th></th></tr></thead><tbody>",
+        "<section><h2>B against A</h2><div class=\"scroll\"><table><thead><tr><th></th>\
+         <th class=\"spare\">A</th><th class=\"spare\">B</th><th>change</th><th>95 % interval</th><th></th></tr></thead><tbody>",
     );
     for one in &comparison.differences {
-        let interval = one.interval.map_or("-".to_owned(), |[low, high]| {
-            format!("{} to {}", units::change(low), units::change(high))
-        });
+        let interval = one.interval.map_or("-".to_owned(), units::interval);
         let verdict = one.verdict.name();
         let _ = write!(
             out,
-            "<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td><td>{interval}</td><td class=\"{verdict}\">{verdict}</td></tr>",
+            "<tr><th>{}</th><td class=\"spare\">{}</td><td class=\"spare\">{}</td><td>{}</td><td>{interval}</td><td class=\"{verdict}\">{verdict}</td></tr>",
             one.figure.name(),
             one.figure.shown(one.a),
             one.figure.shown(one.b),
@@ -157,7 +155,7 @@ fn latencies(runs: &[Run<'_>], out: &mut String) {
         return;
     };
     out.push_str(
-        "<section><h2>Latency by percentile</h2><p>Within what time which share of all requests was answered</p>",
+        "<section><h2>Latency by percentile</h2><p>Within what time which share of all requests was answered, in percent</p>",
     );
     match runs {
         [run] if run.results.waited() => {
@@ -177,8 +175,9 @@ fn heat(runs: &[Run<'_>], out: &mut String) {
         return;
     };
     out.push_str(
-        "<section><h2>Latency over time</h2><p>How many requests took how long: few \
-         <svg class=\"shades\" viewBox=\"0 0 6 1\" preserveAspectRatio=\"none\" aria-hidden=\"true\">",
+        "<section><h2>Latency over time</h2><p>How many requests took how long: \
+         <span class=\"shade\">few <svg class=\"shades\" viewBox=\"0 0 6 1\" preserveAspectRatio=\"none\" \
+         aria-hidden=\"true\">",
     );
     for shade in 1..=charts::SHADES {
         let _ = write!(
@@ -187,7 +186,7 @@ fn heat(runs: &[Run<'_>], out: &mut String) {
             shade - 1
         );
     }
-    out.push_str("</svg> many</p><div class=\"heats\">");
+    out.push_str("</svg> many</span></p><div class=\"heats\">");
     for (run, map) in runs.iter().zip(maps) {
         let name = match runs {
             [_] => String::new(),
@@ -220,6 +219,8 @@ fn key(run: usize, name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::slice::from_ref;
+
     use super::*;
     use crate::compare::compare;
     use crate::results::{ErrorKind, Second};
@@ -243,7 +244,7 @@ mod tests {
             "aria-label=\"Latency by percentile\"",
             "aria-label=\"Heat map of latency over time\"",
             "<span class=\"x\" style=\"left:0%\">0 s</span>",
-            ">99.9 %</span>",
+            ">99.9</span>",
             "<tr><th>status 200</th><td>12,000</td></tr>",
             "<tr><th>connect, 50 %</th>",
         ] {
@@ -275,7 +276,7 @@ mod tests {
         b.target = "http://127.0.0.1:8081/".to_owned();
         b.seconds[3].errors = 12;
         b.errors = [(ErrorKind::Timeout, 12)].into();
-        let comparison = compare(&[a.clone()], &[b.clone()]);
+        let comparison = compare(from_ref(&a), from_ref(&b));
         let runs = [
             Run {
                 name: "A",
