@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-BOOK = Path(__file__).resolve().parent
+from peers import BOOK
+
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", BOOK.parent / "target")) / "release"
 TICK = os.sysconf("SC_CLK_TCK")
 # Loads run on the second core.

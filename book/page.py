@@ -4,6 +4,7 @@ import ast
 import json
 import re
 from html import escape
+from pathlib import Path
 
 import svg
 from peers import BOOK, OUT
@@ -14,12 +15,13 @@ ROOT = BOOK.parent
 
 def write(chapters: dict) -> str:
     """Draws all chapters, modules by their names, that have been measured, and says where the page is."""
-    measured = {name: json.loads(file.read_text()) for name in chapters if (file := OUT / f"{name}.json").exists()}
+    measured = {name: found for name in chapters if (found := read(OUT / f"{name}.json"))}
     sections = [
         section(number, name, module, measured[name]) if name in measured else unmeasured(number, name, module)
         for number, (name, module) in enumerate(chapters.items(), 1)
     ]
     style = (BOOK / "page.css").read_text()
+    OUT.mkdir(exist_ok=True)
     page = OUT / "index.html"
     page.write_text(
         f"""<!DOCTYPE html>
@@ -42,6 +44,12 @@ def write(chapters: dict) -> str:
     return str(page)
 
 
+def read(file: Path) -> dict | None:
+    """What was measured, unless it was not, or by a version that wrote other files."""
+    found = json.loads(file.read_text()) if file.exists() else {}
+    return found if "charts" in found else None
+
+
 def cover(chapters: dict, measured: dict) -> str:
     machines = sorted({found["machine"] for found in measured.values()})
     rows = []
@@ -53,7 +61,7 @@ def cover(chapters: dict, measured: dict) -> str:
         title, question = words(module)
         rows.append(
             f'<tr><td class="number">{number}</td><td><a href="#{name}">{rich(title)}</a>'
-            f'<small>{rich(question.splitlines()[0])}</small></td><td{kind}>{verdict}</td></tr>'
+            f'<small>{rich(question.partition("?")[0])}?</small></td><td{kind}>{verdict}</td></tr>\n'
         )
     machine = f"<p>{escape('; '.join(machines))}</p>" if machines else ""
     return f"""<header>
@@ -83,14 +91,19 @@ def section(number: int, name: str, module, found: dict) -> str:
 {paragraphs(module.MEANING)}
 {skipped}
 {held}
-<footer>{escape(found["machine"])}; {escape(found["date"])}; {found["rounds"]} rounds of {found["seconds"]} s, {found["took_s"] / 60:.1f}
-minutes in all. To measure it again: <code>book/run {name}</code></footer>
+<footer>{escape(found["machine"])}; {escape(found["date"])}; {rounds(found)}, {found["took_s"] / 60:.1f} minutes in all. To measure it again: <code>book/run {name}</code></footer>
 </section>
 """
 
 
+def rounds(found: dict) -> str:
+    each = f" of {found['seconds']} s" if found["seconds"] else ""
+    return f"{found['rounds']} round{'s' * (found['rounds'] > 1)}{each}"
+
+
 def unmeasured(number: int, name: str, module) -> str:
     return f"""{opening(number, name, module)}
+{programs(module)}
 <p>Not measured yet: <code>book/run {name}</code></p>
 </section>
 """
@@ -134,16 +147,15 @@ def table(found: dict) -> str:
     head = "".join(f"<th>{escape(column)}</th>" for column in found["columns"])
     rows = []
     for row in found["rows"]:
-        kind = ' class="thrum"' if any(isinstance(cell, str) and cell.startswith("thrum") for cell in row) else ""
-        rows.append(f"<tr{kind}>{''.join(map(cell, row))}</tr>")
+        rows.append(f"<tr>{''.join(map(cell, row))}</tr>\n")
     caption = f"<caption>{rich(found['title'])}</caption>" if found["title"] else ""
     return f'<div class="wide"><table>{caption}<thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>\n'
 
 
 def cell(found) -> str:
     if isinstance(found, str):
-        figure = ' class="figure"' if re.fullmatch(r"[-\d][\d.,]*", found) else ""
-        return f"<td{figure}>{escape(found)}</td>"
+        style = ' class="thrum"' if found.startswith("thrum") else ""
+        return f"<td{style}>{escape(found)}</td>"
     said = str(Figures([float("inf") if value is None else value for value in found["values"]], found["digits"]))
     middle, _, rest = said.partition(" ")
     return f'<td class="figure">{middle} <small>{rest}</small></td>'

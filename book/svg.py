@@ -24,48 +24,78 @@ def draw(chart: dict) -> str:
 
 def bars(chart: dict) -> str:
     """A bar for each name, as long as the median of its rounds, with a whisker from the least to the most. On a logarithmic axis,
-    which has no zero for a bar to begin at, the median is a dot."""
+    which has no zero for a bar to begin at, medians are dots, those of a group on one line."""
+    log = chart["log"]
     known = [value for values in every_bar(chart) for value in values if value]
-    axis = Axis(known, 0, WIDTH - 10, chart["log"], zero=not chart["log"])
+    axis = Axis(known, 0, WIDTH - 10, log, zero=not log)
     parts, y = heading(chart["title"])
     top = y
     for group, members in chart["groups"].items():
+        if group and log:
+            parts += dots(axis, y, group, members)
+            y += 28
+            continue
         if group:
-            y += 6
-            parts.append(text(0, y + 11, group, "group"))
-            y += LINE + 4
+            parts.append(text(0, y + 17, group, "group"))
+            y += 24
         for name, values in members.items():
-            mine = name.startswith("thrum") or group.startswith("thrum")
-            parts += bar(axis, y, name, values, chart["log"], "thrum" if mine else "peer")
+            parts += bar(axis, y, name, values, log, kind(group) if group else kind(name))
             y += 32
+    ticks = [line(axis.at(tick), top, axis.at(tick), y, "grid") for tick in axis.ticks()]
     for tick in axis.ticks():
         x = axis.at(tick)
-        parts.insert(0, line(x, top, x, y, "grid"))
         parts.append(text(x, y + 12, short(tick), "tick", "start" if x < 10 else "end" if x > WIDTH - 40 else "middle"))
     parts.append(text(0, y + 28, chart["axis"], "axis"))
-    return svg(chart["title"], y + 34, parts)
+    return svg(chart["title"], y + 34, [*ticks, *parts])
 
 
 def every_bar(chart: dict) -> list[list]:
     return [values for members in chart["groups"].values() for values in members.values()]
 
 
-def bar(axis: "Axis", y: float, name: str, values: list, log: bool, kind: str) -> list[str]:
-    parts = [text(0, y + 11, name, f"name {kind}")]
-    if any(value is None for value in values) or (log and min(values) <= 0):
+def kind(name: str) -> str:
+    return "thrum" if name.startswith("thrum") else "peer"
+
+
+def bar(axis: "Axis", y: float, name: str, values: list, log: bool, style: str) -> list[str]:
+    parts = [text(0, y + 11, name, f"name {style}")]
+    if not drawable(values, log):
         return [*parts, text(WIDTH - 10, y + 11, "none", "value", "end")]
     low, middle, high = min(values), statistics.median(values), max(values)
-    said = f"{number(middle)}" if low == high else f"{number(middle)}  ({number(low)} .. {number(high)})"
+    said = number(middle) if low == high else f"{number(middle)}  ({number(low)} .. {number(high)})"
     parts.append(text(WIDTH - 10, y + 11, said, "value", "end"))
     if log:
-        parts.append(f'<circle class="{kind}" cx="{axis.at(middle):.1f}" cy="{y + 20}" r="4.5"/>')
+        parts.append(dot(axis.at(middle), y + 20, style))
     else:
-        parts.append(f'<rect class="{kind}" x="0" y="{y + 15}" width="{max(axis.at(middle), 0.5):.1f}" height="10"/>')
-    if low < high:
-        left, right, middle_y = axis.at(low), axis.at(high), y + 20
-        parts += [line(left, middle_y, right, middle_y, "whisker")]
-        parts += [line(x, middle_y - 3, x, middle_y + 3, "whisker") for x in (left, right)]
+        parts.append(f'<rect class="{style}" x="0" y="{y + 15}" width="{max(axis.at(middle), 0.5):.1f}" height="10"/>')
+    return parts + whisker(axis, y + 20, low, high)
+
+
+def dots(axis: "Axis", y: float, group: str, members: dict) -> list[str]:
+    """The members of a group on one line, told apart by colour."""
+    parts, said = [text(0, y + 11, group, "name"), line(0, y + 20, WIDTH - 10, y + 20, "grid")], []
+    for name, values in members.items():
+        if drawable(values, log=True):
+            parts += whisker(axis, y + 20, min(values), max(values))
+            parts.append(dot(axis.at(statistics.median(values)), y + 20, kind(name)))
+            said.append(f'<tspan class="{kind(name)}">{escape(name)} {number(statistics.median(values))}</tspan>')
+    parts.append(f'<text class="value" x="{WIDTH - 10}" y="{y + 11}" text-anchor="end">{"   ".join(said)}</text>')
     return parts
+
+
+def drawable(values: list, log: bool) -> bool:
+    return all(value is not None and (value > 0 or not log) for value in values)
+
+
+def dot(x: float, y: float, style: str) -> str:
+    return f'<circle class="{style}" cx="{x:.1f}" cy="{y:.1f}" r="4.5"/>'
+
+
+def whisker(axis: "Axis", y: float, low: float, high: float) -> list[str]:
+    if low == high:
+        return []
+    left, right = axis.at(low), axis.at(high)
+    return [line(left, y, right, y, "whisker"), *(line(x, y - 3, x, y + 3, "whisker") for x in (left, right))]
 
 
 def lines(chart: dict) -> str:

@@ -1,4 +1,4 @@
-"""axum: a router of fifty routes, on thrum and on tokio + hyper, the same source.
+"""axum: what does a router of fifty routes cost on thrum and on tokio + hyper, from the same source?
 
 State, parameters, queries, JSON both ways and a middleware; 64 connections, one core."""
 
@@ -7,7 +7,7 @@ from peers import tokio
 from result import compare, cost_table
 
 NEEDS = ["taskset", "wrk"]
-ROUNDS, SECONDS = 5, 2
+ROUNDS, SECONDS = 3, 2
 PROGRAMS = {
     "both": "examples/routes/router.rs",
     "thrum": "examples/routes/main.rs",

@@ -12,7 +12,7 @@ from result import Result, compare, series, spread
 from web import apache, lighttpd
 
 NEEDS = ["taskset", "wrk", "cc"]
-ROUNDS, SECONDS = 5, 2
+ROUNDS, SECONDS = 3, 2
 PROGRAMS = {
     "the program": "book/peers/hello_cgi.c",
     "thrum": "book/chapters/cgi.py#thrum_configuration",

@@ -10,7 +10,7 @@ from result import compare, cost_table
 CONNECTIONS = 64
 
 NEEDS = ["taskset", "cc"]
-ROUNDS, SECONDS = 5, 2
+ROUNDS, SECONDS = 3, 2
 PROGRAMS = {"thrum": "examples/gets.rs", "hyper": "book/peers/tokio/src/bin/client.rs"}
 MEANING = """hyper's connection is what its users build pools from; its pool is the client that they are given. thrum's client is a pool. The
 CPU time is that of the client's process."""

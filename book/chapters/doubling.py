@@ -6,8 +6,8 @@ once, each with 500 connections, ten lines on each and three of them on their wa
 import subprocess
 import time
 
-from harness import BOOK, TWO_CORES, Servers, in_turns, run_program, thrum, workers
-from peers import build, build_haskell, installed, tokio
+from harness import TWO_CORES, Servers, in_turns, run_program, thrum, workers
+from peers import BOOK, build, build_haskell, installed, tokio
 from result import Result, ratios, spread
 
 CONNECTIONS, IN_FLIGHT = 500, 3

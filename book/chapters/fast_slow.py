@@ -7,8 +7,8 @@ request that computes for longer than that, of a server on one core and on two."
 import subprocess
 import time
 
-from harness import BOOK, TWO_CORES, Servers, load, programs_in_turns, thrum, workers
-from peers import build, build_haskell, installed, tokio
+from harness import TWO_CORES, Servers, load, programs_in_turns, thrum, workers
+from peers import BOOK, build, build_haskell, installed, tokio
 from result import Result, ratios, spread
 
 LOCAL, SLOW = 41, 48

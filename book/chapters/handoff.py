@@ -1,6 +1,6 @@
 """Hand-off: what do those pay who ask a fast route, while 0, 1, N and 2N requests compute beside them?
 
-`/` says Pong to 32 connections, `/fib/N` computes for seconds in its handler; N is the number of cores. First on one core with
+`/` says Pong to 32 connections, `/fib/45` computes for seconds in its handler; N is the number of cores. First on one core with
 one worker, then on all of them, and there beside the load. And what is left of it afterwards: threads, and wake-ups of a server
 that has nothing to do."""
 
@@ -11,8 +11,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from harness import BOOK, Servers, load, thrum, workers
-from peers import build, installed, tokio
+from harness import Servers, load, thrum, workers
+from peers import build, tokio
 from result import Result, ratios, spread
 
 CORES = os.cpu_count()
@@ -21,12 +21,11 @@ HOGS = {1: 45, 2: 44, 4: 43, 8: 41}
 BURST, BURST_N = 16, 38
 
 NEEDS = ["taskset", "wrk", "curl"]
-ROUNDS, SECONDS = 3, 3
+ROUNDS, SECONDS = 3, 2
 PROGRAMS = {
     "thrum": "examples/fibs.rs",
     "tokio + hyper": "book/peers/tokio/src/bin/fast_slow.rs",
     "Go": "book/peers/fast_slow.go",
-    "node": "book/peers/fast_slow.js",
 }
 MEANING = """An event loop cannot leave a handler that computes, and a scheduler that preempts it gives it a whole slice each time. thrum
 moves everybody else to another OS thread and lets the slow one have what CPU is left. Who keeps nothing beside one slow request
@@ -44,8 +43,7 @@ def run(options):
     table = result.table(
         ["server", "workers", "connections", "slow ones", "requests/s", "kept", "p99, ms", "a slow one, s"], "A fast route beside slow requests"
     )
-    counts = sorted({1, 2, 8})
-    beside_slow(options, result, table, 1, counts)
+    beside_slow(options, result, table, 1, [1, 2, 8])
     if CORES > 1:
         beside_slow(options, result, table, CORES, sorted({1, CORES, 2 * CORES} & set(HOGS)))
     afterwards(options, result)
@@ -59,8 +57,6 @@ def start(servers: Servers, cores: int):
         servers.add("tokio + hyper", lambda port: [twin, port], **where)
     if go := build("fast_slow.go"):
         servers.add("Go", lambda port: [go, port], {"GOMAXPROCS": str(cores)}, **where)
-    if installed("node"):
-        servers.add("node", lambda port: ["node", BOOK / "peers" / "fast_slow.js", port], **where)
 
 
 def beside_slow(options, result: Result, table, cores: int, counts: list[int]):
@@ -74,7 +70,7 @@ def beside_slow(options, result: Result, table, cores: int, counts: list[int]):
             lines = kept_of[target.name], wait_of[target.name] = [(0, [1.0])], [(0, [each.p99_ms for each in alone[32]])]
             rates = [each.rate for each in alone[32]]
             table.row(target.name, str(cores), "32", "0", spread(rates, 0), "-", spread(lines[1][0][1]), "-")
-            for connections, hogs in [(1, 1), *((32, count) for count in counts)]:
+            for connections, hogs in [(32, 1), *([(1, 1)] if cores == 1 else []), *((32, count) for count in counts[1:])]:
                 beside, took = measure(options, target, connections, hogs)
                 kept = ratios([each.rate for each in beside], [each.rate for each in alone[connections]])
                 waits = [each.p99_ms for each in beside]

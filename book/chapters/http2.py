@@ -9,7 +9,7 @@ from web import load_http2, pong_servers
 CONNECTIONS, STREAMS = 16, 32
 
 NEEDS = ["taskset", "h2load", "openssl"]
-ROUNDS, SECONDS = 5, 2
+ROUNDS, SECONDS = 3, 2
 PROGRAMS = {
     "thrum": "examples/pong.rs",
     "thrum, TLS": "examples/pong_tls.rs",

@@ -173,8 +173,8 @@ def run(options):
     with scratch() as folder:
         for count in counts():
             starts = everyone(folder, count)
-            # A million are told once.
-            rounds = range(options.rounds if count <= MOST_OF_PEERS else 1)
+            # It takes minutes to open many.
+            rounds = range(options.rounds if count <= COUNTS[0] else 1)
             crowds = {name: [] for name in starts}
             for _ in rounds:
                 for name, start in starts.items():

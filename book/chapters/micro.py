@@ -11,7 +11,7 @@ TIMERS = 1_000_000
 
 NEEDS = ["taskset"]
 # The programs say themselves how much they do.
-ROUNDS, SECONDS = 5, 0
+ROUNDS, SECONDS = 3, 0
 PROGRAMS = {
     "thrum": "examples/switch.rs",
     "tokio": "book/peers/tokio/src/bin/switch.rs",

@@ -10,8 +10,8 @@ import tempfile
 from pathlib import Path
 
 import inputs
-from harness import BOOK, Run, fastest_in_turns, peak_memory, run_program, thrum
-from peers import build, build_haskell, skip
+from harness import Run, fastest_in_turns, peak_memory, thrum
+from peers import BOOK, build, build_haskell, skip
 from result import Result, Table, ratios, spread
 
 SIZE = 100_000_000

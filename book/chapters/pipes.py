@@ -6,8 +6,8 @@ grow by 12/10 each time; these are seven of its 38 sizes."""
 import resource
 import subprocess
 
-from harness import BOOK, TWO_CORES, programs_in_turns, thrum
-from peers import OUT, build, skip, tokio
+from harness import TWO_CORES, programs_in_turns, thrum
+from peers import BOOK, OUT, build, skip, tokio
 from result import Result, ratios, spread
 
 MESSAGES = 1_000_000

@@ -7,7 +7,7 @@ from result import compare, cost_table
 from web import pong_servers
 
 NEEDS = ["taskset", "wrk"]
-ROUNDS, SECONDS = 5, 2
+ROUNDS, SECONDS = 3, 2
 PROGRAMS = {
     "thrum": "examples/pong.rs",
     "hyper": "book/peers/tokio/src/bin/pong.rs",

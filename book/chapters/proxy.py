@@ -8,7 +8,7 @@ from peers import installed
 from result import compare, cost_table
 
 NEEDS = ["taskset", "wrk"]
-ROUNDS, SECONDS = 5, 2
+ROUNDS, SECONDS = 3, 2
 PROGRAMS = {
     "thrum": "examples/proxy.rs",
     "nginx": "book/chapters/proxy.py#nginx",

@@ -11,7 +11,7 @@ from web import pong_servers
 AT_ONCE = 16
 
 NEEDS = ["taskset", "wrk", "openssl", "cc"]
-ROUNDS, SECONDS = 5, 2
+ROUNDS, SECONDS = 3, 2
 PROGRAMS = {
     "thrum": "examples/pong_tls.rs",
     "hyper": "book/peers/tokio/src/bin/pong.rs",
