@@ -6,7 +6,7 @@ once, each with 500 connections, ten lines on each and three of them on their wa
 import subprocess
 import time
 
-from harness import TWO_CORES, Servers, in_turns, run_program, thrum, workers
+from harness import TWO_CORES, Servers, in_turns, one_worker, run_program, thrum, workers
 from peers import BOOK, build, build_haskell, installed, tokio
 from result import Result, ratios, spread
 
@@ -36,6 +36,8 @@ def start(servers: Servers, cores: int):
     where = {"cores": "0" if cores == 1 else TWO_CORES}
     peers = BOOK / "peers"
     servers.add("thrum", lambda port: thrum("doubling", f"127.0.0.1:{port}"), workers(cores), **where)
+    if cores > 1:
+        servers.add("thrum, one worker", lambda port: thrum("doubling", f"127.0.0.1:{port}"), one_worker(), **where)
     if twin := tokio("doubling"):
         servers.add("tokio", lambda port: [twin, port], **where)
     if go := build("doubling.go"):
@@ -46,6 +48,8 @@ def start(servers: Servers, cores: int):
             servers.add("node cluster", lambda port: ["node", peers / "doubling_cluster.js", port, cores], **where)
     if ghc := build_haskell("doubling.hs", "conduit-extra"):
         servers.add("conduit (GHC)", lambda port: [ghc, port, "+RTS", f"-N{cores}"], **where)
+        if cores > 1:
+            servers.add("conduit (GHC), one core", lambda port: [ghc, port, "+RTS", "-N1"], **where)
 
 
 def run(options):

@@ -43,7 +43,7 @@ func main() {
 
 	begin = time.Now()
 	var both sync.WaitGroup
-	for range 2 {
+	for i := 0; i < 2; i++ {
 		both.Add(1)
 		go func() {
 			work()

@@ -29,6 +29,7 @@ func main() {
 	var done sync.WaitGroup
 	done.Add(pipes)
 	for i := range readers {
+		i := i
 		go func() {
 			message := []byte("x")
 			for j := 0; j < each; j++ {

@@ -41,12 +41,16 @@ withByteString client = do
   sendAll client message
   close client
 
--- The system's event manager calls back when there is something to accept.
+-- The system's event manager calls back when there is something to accept, or to read.
 callbacks :: Socket -> IO ()
 callbacks listener = do
   Just manager <- getSystemEventManager
-  descriptor <- unsafeFdSocket listener
-  _ <- registerFd manager (\_ _ -> accept listener >>= withByteString . fst) (fromIntegral descriptor) evtRead MultiShot
+  let onReadable lifetime connection callback = do
+        descriptor <- unsafeFdSocket connection
+        void (registerFd manager (\_ _ -> callback) (fromIntegral descriptor) evtRead lifetime)
+  onReadable MultiShot listener $ do
+    (client, _) <- accept listener
+    onReadable OneShot client (withByteString client)
   forever (threadDelay maxBound)
 
 message :: B.ByteString
