@@ -73,13 +73,14 @@ def bar(axis: "Axis", y: float, name: str, values: list, log: bool, style: str) 
 
 def dots(axis: "Axis", y: float, group: str, members: dict) -> list[str]:
     """The members of a group on one line, told apart by colour."""
-    parts, said = [text(0, y + 11, group, "name"), line(0, y + 20, WIDTH - 10, y + 20, "grid")], []
-    for name, values in members.items():
+    parts = [text(0, y + 11, group, "name"), line(0, y + 20, WIDTH - 10, y + 20, "grid")]
+    for place, (name, values) in enumerate(reversed(members.items())):
+        said = "none"
         if drawable(values, log=True):
+            said = number(statistics.median(values))
             parts += whisker(axis, y + 20, min(values), max(values))
             parts.append(dot(axis.at(statistics.median(values)), y + 20, kind(name)))
-            said.append(f'<tspan class="{kind(name)}">{escape(name)} {number(statistics.median(values))}</tspan>')
-    parts.append(f'<text class="value" x="{WIDTH - 10}" y="{y + 11}" text-anchor="end">{"   ".join(said)}</text>')
+        parts.append(text(WIDTH - 10 - 90 * place, y + 11, f"{name} {said}", f"value {kind(name)}", "end"))
     return parts
 
 
@@ -100,7 +101,8 @@ def whisker(axis: "Axis", y: float, low: float, high: float) -> list[str]:
 
 def lines(chart: dict) -> str:
     """A line for each name through the medians of its points, each with a whisker from the least to the most."""
-    drawn = {name: points for name, points in chart["lines"].items() if points}
+    starved = lambda points: any(value is None for _, values in points for value in values)
+    drawn = {name + " (then none)" * starved(points): points for name, points in chart["lines"].items() if points}
     points = [point for each in drawn.values() for point in each]
     shown = [value for _, values in points for value in values if value is not None]
     parts, top = heading(chart["title"])
@@ -108,7 +110,7 @@ def lines(chart: dict) -> str:
     top += LINE + 4
     bottom = top + 230
     # Names stand at the ends of their lines.
-    right = WIDTH - LETTER * max((len(name) for name in drawn), default=0) - 8
+    right = WIDTH - LETTER * max((len(name) for name in drawn), default=0) - 12
     x_axis = Axis([x for x, _ in points], 34, right, "x" in chart["log"])
     y_axis = Axis(shown, bottom, top, "y" in chart["log"], zero="y" not in chart["log"])
     for tick in y_axis.ticks():
@@ -119,12 +121,7 @@ def lines(chart: dict) -> str:
         parts += [line(x, top, x, bottom, "grid"), text(x, bottom + 14, short(tick), "tick", "middle")]
     parts.append(text((34 + right) / 2, bottom + 30, chart["x"], "axis", "middle"))
     ends = {}
-    mine = peers = 0
-    for name, each in drawn.items():
-        if name.startswith("thrum"):
-            style, dash, mine = "thrum", DASHES[mine % len(DASHES)], mine + 1
-        else:
-            style, dash, peers = f"peer{peers % PEERS}", DASHES[peers // PEERS % len(DASHES)], peers + 1
+    for (name, each), (style, dash) in zip(drawn.items(), styles(list(drawn))):
         places = []
         for x, values in each:
             if any(value is None for value in values):
@@ -140,6 +137,18 @@ def lines(chart: dict) -> str:
             ends[name] = (*places[-1], style)
     parts += end_names(ends, right, top, bottom)
     return svg(chart["title"], bottom + 36, parts)
+
+
+def styles(names: list[str]) -> list[tuple[str, str]]:
+    """A colour and a dash for each line. Where all are thrum's, they are told apart as the peers are."""
+    peers = names[1:] if all(kind(name) == "thrum" for name in names) else [name for name in names if kind(name) != "thrum"]
+    mine = [name for name in names if name not in peers]
+    return [
+        (f"peer{peers.index(name) % PEERS}", DASHES[peers.index(name) // PEERS % len(DASHES)])
+        if name in peers
+        else ("thrum", DASHES[mine.index(name) % len(DASHES)])
+        for name in names
+    ]
 
 
 def end_names(ends: dict, right: float, top: float, bottom: float) -> list[str]:
@@ -218,7 +227,7 @@ def short(value: float) -> str:
 
 def heading(title: str) -> tuple[list[str], float]:
     """A chart's title, and where what is below it begins."""
-    rows = textwrap.wrap(title, int(WIDTH / LETTER / 1.15))
+    rows = textwrap.wrap(title, int(WIDTH / LETTER / 1.3), break_on_hyphens=False)
     return [text(0, 12 + 16 * index, row, "title") for index, row in enumerate(rows)], 16 * len(rows) + 8
 
 
