@@ -76,6 +76,8 @@ def server(name: str, command: list, port: int, env: dict | None = None, scheme:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         env={**os.environ, **(env or {})},
+        # lighttpd ends its whole group.
+        start_new_session=True,
     )
     try:
         for _ in range(200):

@@ -72,7 +72,6 @@ def serve_caddy(folder: Path, port: int, workers: int, log: Path | None) -> list
         f"""{{
     admin off
     auto_https off
-    persist_config off
 }}
 http://127.0.0.1:{port} {{
     root * {folder}/site
@@ -81,7 +80,8 @@ http://127.0.0.1:{port} {{
 }}
 """
     )
-    return ["env", f"GOMAXPROCS={workers}", "caddy", "run", "--config", configuration, "--adapter", "caddyfile"]
+    # It keeps a copy of its configuration at home.
+    return ["env", f"GOMAXPROCS={workers}", f"HOME={folder}", "caddy", "run", "--config", configuration, "--adapter", "caddyfile"]
 
 
 def serve_static_web_server(folder: Path, port: int, workers: int, log: Path | None) -> list:

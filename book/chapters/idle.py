@@ -177,9 +177,15 @@ def run(options):
             rounds = range(options.rounds if count <= COUNTS[0] else 1)
             crowds = {name: [] for name in starts}
             for _ in rounds:
-                for name, start in starts.items():
-                    with start() as target:
-                        crowds[name].append(measure(target, count, options.seconds))
+                for name in list(crowds):
+                    try:
+                        with starts[name]() as target:
+                            crowds[name].append(measure(target, count, options.seconds))
+                    except SystemExit as lost:
+                        if name == "thrum pong":
+                            raise
+                        skip(f"{count:,} connections of {name}", str(lost))
+                        del crowds[name]
             for name, measured in crowds.items():
                 figures = {key: [getattr(crowd, key) for crowd in measured] for key in ("empty", "in_turns", "at_once", "idle_cpu")}
                 table.row(

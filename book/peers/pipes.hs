@@ -3,7 +3,7 @@
 import Control.Concurrent
 import Control.Monad
 import Data.Time.Clock
-import Foreign
+import Foreign hiding (void)
 import Foreign.C.Types
 import System.Environment
 import System.Posix.IO
