@@ -76,7 +76,7 @@ def server(name: str, command: list, port: int, env: dict | None = None, scheme:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         env={**os.environ, **(env or {})},
-        # lighttpd ends its whole group.
+        # Apache and lighttpd end their whole process group, which would be this one.
         start_new_session=True,
     )
     try:

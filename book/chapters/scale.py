@@ -88,7 +88,7 @@ def files(options) -> Costs:
             if installed("nginx"):
                 servers.add("nginx", lambda port: nginx(folder, port, open_files=min(entries, 15_000), connections=500))
             for target in servers.running:
-                load(target, "/", 64, 60, "small_files.lua", arguments=["once", str(folders)])
+                load(target, "/", 64, max(1, folders // 10), "small_files.lua", arguments=["once", str(folders)])
 
         ask = lambda target, folders, seconds: load(target, "/", 64, seconds, "small_files.lua", arguments=["any", str(folders)])
         return loads(options, FOLDERS, start, ask)

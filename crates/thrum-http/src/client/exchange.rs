@@ -7,6 +7,8 @@ use http::header::UPGRADE;
 use http::{Method, Request, Response};
 use thrum_rt::time::{Instant, sleep, timeout};
 
+#[cfg(not(feature = "tls"))]
+use super::BadRequest;
 use super::config::Versions;
 use super::http1::{self, Connection, Failure, Lost};
 use super::origin::Origin;
@@ -117,7 +119,7 @@ async fn open(
     config: &Arc<Config>,
     clock: Clock,
 ) -> Result<Box<Connection>, Error> {
-    let (wire, _) = connect(origin, config, clock, &[HTTP1]).await?;
+    let Opened { wire, .. } = connect(origin, config, clock, &[HTTP1]).await?;
     let whole_urls = config.sends_whole_urls(origin);
     Ok(Box::new(Connection::new(wire, config.clone(), whole_urls)))
 }
@@ -126,57 +128,86 @@ async fn open(
 const HTTP1: &[u8] = b"http/1.1";
 const HTTP2: &[u8] = b"h2";
 
-/// Opens a connection that may be for HTTP/2, and says whether it is.
+/// A connection that was opened, and what that took.
+pub(crate) struct Opened {
+    pub(crate) wire: Wire,
+    pub(crate) is_http2: bool,
+    pub(crate) connect: Duration,
+    /// `None` without TLS.
+    pub(crate) handshake: Option<Duration>,
+}
+
+/// Opens a connection that may be for HTTP/2, unless that is not to be spoken.
 pub(crate) async fn open_any(
     origin: &Origin,
     config: &Config,
     clock: Clock,
-) -> Result<(Wire, bool), Error> {
+) -> Result<Opened, Error> {
     let protocols: &[&[u8]] = match config.versions {
+        Versions::Negotiated => &[HTTP2, HTTP1],
+        Versions::Http1 => &[HTTP1],
         Versions::Http2 => &[HTTP2],
-        _ => &[HTTP2, HTTP1],
     };
-    let (wire, is_http2) = connect(origin, config, clock, protocols).await?;
-    Ok((wire, is_http2 || config.versions == Versions::Http2))
+    let mut opened = connect(origin, config, clock, protocols).await?;
+    opened.is_http2 |= config.versions == Versions::Http2;
+    Ok(opened)
 }
 
-/// Connects, within the time that there is for each step; and whether the server has chosen HTTP/2.
-#[cfg_attr(not(feature = "tls"), expect(unused_variables))]
+/// Connects, within the time that there is for each step.
 async fn connect(
     origin: &Origin,
     config: &Config,
     clock: Clock,
     protocols: &[&[u8]],
-) -> Result<(Wire, bool), Error> {
+) -> Result<Opened, Error> {
+    let begin = Instant::now();
     let patience = clock.at_most(config.timeouts.connect, Phase::Connect)?;
     let wire = match timeout(patience, connect::connect(origin, config)).await {
         Ok(Ok(wire)) => wire,
         Ok(Err(error)) => return Err(Error::new(Phase::Connect, error)),
         Err(_) => return Err(clock.expired(Phase::Connect, patience)),
     };
-    #[cfg(feature = "tls")]
-    let wire = match origin.is_tls {
-        false => wire,
-        true => {
-            let patience = clock.at_most(config.timeouts.handshake, Phase::Handshake)?;
-            match timeout(
-                patience,
-                connect::handshake(wire, origin, config, protocols),
-            )
-            .await
-            {
-                Ok(done) => done.map_err(|error| Error::new(Phase::Handshake, error))?,
-                Err(_) => return Err(clock.expired(Phase::Handshake, patience)),
-            }
-        }
+    let opened = Opened {
+        wire,
+        is_http2: false,
+        connect: begin.elapsed(),
+        handshake: None,
     };
-    #[cfg(feature = "tls")]
-    let is_http2 = wire
-        .tls()
-        .is_some_and(|info| info.protocol() == Some(HTTP2));
-    #[cfg(not(feature = "tls"))]
-    let is_http2 = false;
-    Ok((wire, is_http2))
+    match origin.is_tls {
+        false => Ok(opened),
+        true => secure(opened, origin, config, clock, protocols).await,
+    }
+}
+
+/// Speaks TLS on it.
+#[cfg(feature = "tls")]
+async fn secure(
+    opened: Opened,
+    origin: &Origin,
+    config: &Config,
+    clock: Clock,
+    protocols: &[&[u8]],
+) -> Result<Opened, Error> {
+    let begin = Instant::now();
+    let patience = clock.at_most(config.timeouts.handshake, Phase::Handshake)?;
+    let handshake = connect::handshake(opened.wire, origin, config, protocols);
+    let wire = match timeout(patience, handshake).await {
+        Ok(done) => done.map_err(|error| Error::new(Phase::Handshake, error))?,
+        Err(_) => return Err(clock.expired(Phase::Handshake, patience)),
+    };
+    let info = wire.tls();
+    Ok(Opened {
+        is_http2: info.is_some_and(|info| info.protocol() == Some(HTTP2)),
+        handshake: Some(begin.elapsed()),
+        connect: opened.connect,
+        wire,
+    })
+}
+
+/// No origin is asked by `https` without the feature.
+#[cfg(not(feature = "tls"))]
+async fn secure(_: Opened, _: &Origin, _: &Config, _: Clock, _: &[&[u8]]) -> Result<Opened, Error> {
+    Err(Error::new(Phase::Handshake, BadRequest::NoTls))
 }
 
 /// Whether a request may go over a connection that is shared. Other protocols are for HTTP/1.1.

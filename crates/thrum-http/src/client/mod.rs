@@ -26,6 +26,7 @@
 //! | `http2` | one connection that speaks HTTP/2, shared |
 //! | `response` | [`Response`] |
 //! | `upstream` | [`Upstream`]: one server, for gateways |
+//! | `direct` | [`Dialer`]: connections in the caller's own hand |
 //! | `config` | [`ClientBuilder`], [`Limits`], [`Timeouts`] |
 //! | `error` | [`Error`]: phase, cause, URL |
 //!
@@ -40,6 +41,7 @@ mod content;
 mod cookies;
 #[cfg(any(feature = "brotli", feature = "gzip", feature = "zstd"))]
 mod decompress;
+mod direct;
 mod error;
 mod exchange;
 mod follow;
@@ -65,7 +67,9 @@ pub(crate) use self::config::Config;
 pub use self::config::{ClientBuilder, Limits, Timeouts};
 #[cfg(feature = "cookies")]
 pub use self::cookies::CookieJar;
+pub use self::direct::{Dialed, Dialer, Multiplexed};
 pub use self::error::{BadRequest, BadResponse, Error, Phase};
+pub use self::http1::{Fields, Part, Pipeline};
 use self::pool::Pool;
 pub use self::proxy::{Proxies, ProxyError, TunnelError};
 pub use self::request::RequestBuilder;

@@ -72,6 +72,29 @@ impl Origin {
     }
 }
 
+/// The scheme, host and port of a server that a URL names.
+pub(crate) fn of_server<U>(url: U) -> Result<(Scheme, Authority), Error>
+where
+    U: TryInto<Uri>,
+    U::Error: Into<http::Error>,
+{
+    let refuse = |why| Error::new(Phase::Request, why);
+    let url: Uri = url
+        .try_into()
+        .map_err(|error| Error::new(Phase::Request, error.into()))?;
+    let scheme = match url.scheme() {
+        Some(scheme) if *scheme == Scheme::HTTPS && !cfg!(feature = "tls") => {
+            return Err(refuse(BadRequest::NoTls));
+        }
+        Some(scheme) if [Scheme::HTTP, Scheme::HTTPS].contains(scheme) => scheme.clone(),
+        _ => return Err(refuse(BadRequest::Scheme)),
+    };
+    let authority = url.authority().cloned();
+    let authority = authority
+        .filter(|authority| is_host(authority.as_str().as_bytes()) && !authority.host().is_empty());
+    Ok((scheme, authority.ok_or_else(|| refuse(BadRequest::Host))?))
+}
+
 /// The part of a URL that is asked for.
 pub(crate) fn target(uri: &Uri) -> &str {
     uri.path_and_query().map_or("/", PathAndQuery::as_str)

@@ -10,7 +10,7 @@ use thrum_rt::RuntimeId;
 use super::config::Versions;
 use super::exchange::{Clock, attempt};
 use super::http1::{Failure, Lost};
-use super::origin::{Origin, make_fit, needs_encoding};
+use super::origin::{Origin, make_fit, needs_encoding, of_server};
 use super::pool::{Asked, Host, Pool};
 use super::request::Options;
 use super::{BadRequest, ClientBuilder, Error, Phase};
@@ -64,23 +64,7 @@ impl ClientBuilder {
         U: TryInto<Uri>,
         U::Error: Into<http::Error>,
     {
-        let refuse = |why| Error::new(Phase::Request, why);
-        let url: Uri = url
-            .try_into()
-            .map_err(|error| Error::new(Phase::Request, error.into()))?;
-        let scheme = match url.scheme() {
-            Some(scheme) if *scheme == Scheme::HTTPS && !cfg!(feature = "tls") => {
-                return Err(refuse(BadRequest::NoTls));
-            }
-            Some(scheme) if [Scheme::HTTP, Scheme::HTTPS].contains(scheme) => scheme.clone(),
-            _ => return Err(refuse(BadRequest::Scheme)),
-        };
-        let authority = url.authority().cloned();
-        let authority = authority.filter(|authority| {
-            let bytes = authority.as_str().as_bytes();
-            thrum_parse::uri::is_host(bytes) && !authority.host().is_empty()
-        });
-        let authority = authority.ok_or_else(|| refuse(BadRequest::Host))?;
+        let (scheme, authority) = of_server(url)?;
         let host_field = HeaderValue::from_str(authority.as_str())
             .map_err(|error| Error::new(Phase::Request, error))?;
         self.config.proxies = super::Proxies::default();

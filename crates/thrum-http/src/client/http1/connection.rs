@@ -25,7 +25,7 @@ use crate::h1::{Input, Output, keep_head};
 use crate::wire::{Wire, would_block};
 
 /// Bytes that are read at a time. A larger head gets more memory.
-const READ_BYTES: usize = 16 * 1024;
+pub(super) const READ_BYTES: usize = 16 * 1024;
 
 pub(crate) struct Connection {
     pub(super) wire: Wire,
@@ -84,7 +84,7 @@ pub(crate) enum Lost {
 /// The server closed the connection instead of answering.
 #[derive(Debug, ThisError)]
 #[error("the server closed the connection without answering")]
-struct NoAnswer;
+pub(super) struct NoAnswer;
 
 /// A request under way.
 struct Sending<'a> {
@@ -144,17 +144,7 @@ impl Connection {
     /// Whether a connection that idled can take a request: the server has neither closed it nor sent anything. What it sends
     /// unasked would be taken for the next response.
     pub(crate) fn is_usable(&mut self, cx: &mut Context<'_>) -> bool {
-        match self.wire.poll_readable(cx) {
-            Poll::Pending => true,
-            // Perhaps only because nobody has tried.
-            Poll::Ready(Ok(())) => {
-                let nothing = matches!(self.wire.try_read(self.input.space()),
-                    Err(error) if would_block(&error));
-                self.input.release();
-                nothing
-            }
-            Poll::Ready(Err(_)) => false,
-        }
+        is_silent(&mut self.wire, &mut self.input, cx)
     }
 
     /// The connection for another protocol, and what has come of that.
@@ -385,6 +375,21 @@ impl Connection {
                 self.wait_for(sending, WaitsFor::Response)?;
             }
         }
+    }
+}
+
+/// Whether the other end has neither closed the connection nor sent anything.
+pub(super) fn is_silent(wire: &mut Wire, input: &mut Input, cx: &mut Context<'_>) -> bool {
+    match wire.poll_readable(cx) {
+        Poll::Pending => true,
+        // Perhaps only because nobody has tried.
+        Poll::Ready(Ok(())) => {
+            let nothing = matches!(wire.try_read(input.space()),
+                Err(error) if would_block(&error));
+            input.release();
+            nothing
+        }
+        Poll::Ready(Err(_)) => false,
     }
 }
 

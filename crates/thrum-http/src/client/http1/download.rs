@@ -12,10 +12,10 @@ use super::super::Phase;
 use super::super::exchange::Clock;
 use super::super::pool::Lease;
 use super::connection::{Answer, Connection};
-use super::receive::Framing;
+use super::rest::Rest;
 use super::upload::{Broken, Upload};
 use crate::body::Kind;
-use crate::h1::chunked::{Decoder, Piece};
+use crate::h1::chunked::Piece;
 use crate::upgrade::{self, Upgraded};
 use crate::wire::would_block;
 use crate::{Body, BodyError};
@@ -31,24 +31,15 @@ pub(crate) fn respond(answer: Answer, mut lease: Lease, clock: Clock) -> Respons
     let Some(connection) = &mut lease.connection else {
         return response;
     };
-    let rest = match framing {
-        Framing::Upgraded => {
-            if let Some(connection) = lease.connection.take() {
-                let (sender, promise) = upgrade::promise();
-                response.extensions_mut().insert(promise);
-                let (wire, ahead) = connection.into_parts();
-                // The promise has just been made, so somebody waits.
-                let _ = sender.send(Upgraded::new(wire, ahead, None));
-            }
-            return response;
+    let Some(rest) = Rest::of(framing, connection.config.limits.chunk_line_bytes) else {
+        if let Some(connection) = lease.connection.take() {
+            let (sender, promise) = upgrade::promise();
+            response.extensions_mut().insert(promise);
+            let (wire, ahead) = connection.into_parts();
+            // The promise has just been made, so somebody waits.
+            let _ = sender.send(Upgraded::new(wire, ahead, None));
         }
-        Framing::None => Rest::Length(0),
-        Framing::Length(length) => Rest::Length(length),
-        Framing::Chunked => {
-            let line_bytes = connection.config.limits.chunk_line_bytes;
-            Rest::Chunked(Box::new(Decoder::new(line_bytes)))
-        }
-        Framing::Close => Rest::Close,
+        return response;
     };
     // Mostly all of it has come with the head.
     if let Rest::Length(length) = rest
@@ -98,14 +89,6 @@ struct Download {
     /// The deadline is set for what is waited for.
     waits: bool,
     clock: Clock,
-}
-
-/// What is still to come.
-enum Rest {
-    Length(u64),
-    Chunked(Box<Decoder>),
-    /// All until the connection ends.
-    Close,
 }
 
 /// The next of a body.
@@ -259,33 +242,17 @@ impl Drop for Download {
 /// Takes the next piece out of what has been read.
 fn take(rest: &mut Rest, connection: &mut Connection) -> Result<Step, BodyError> {
     let input = &mut connection.input;
-    match rest {
-        Rest::Length(0) => Ok(Step::Done),
-        _ if input.is_empty() => Ok(Step::Need),
-        Rest::Length(left) => {
-            let count = (*left).min(input.bytes().len() as u64);
-            *left -= count;
-            let data = Bytes::copy_from_slice(&input.bytes()[..count as usize]);
-            input.consume(count as usize);
-            Ok(Step::Data(data))
-        }
-        Rest::Close => {
-            let data = Bytes::copy_from_slice(input.bytes());
-            input.consume(data.len());
-            Ok(Step::Data(data))
-        }
-        Rest::Chunked(decoder) => loop {
-            match decoder.next(input.bytes()).map_err(BodyError::Malformed)? {
-                Piece::Framing(count) => input.consume(count),
-                Piece::Data(count) => {
-                    let data = Bytes::copy_from_slice(&input.bytes()[..count]);
-                    input.consume(count);
-                    return Ok(Step::Data(data));
-                }
-                Piece::Need => return Ok(Step::Need),
-                Piece::Done => return Ok(Step::Done),
+    loop {
+        match rest.next(input.bytes()).map_err(BodyError::Malformed)? {
+            Piece::Framing(count) => input.consume(count),
+            Piece::Data(count) => {
+                let data = Bytes::copy_from_slice(&input.bytes()[..count]);
+                input.consume(count);
+                return Ok(Step::Data(data));
             }
-        },
+            Piece::Need => return Ok(Step::Need),
+            Piece::Done => return Ok(Step::Done),
+        }
     }
 }
 

@@ -48,23 +48,25 @@ pub(crate) fn receive<B>(
             .map_err(|_| HeadError::BadValue)?;
         response.headers_mut().append(name, value);
     }
-    let status = status(head)?;
-    *response.status_mut() = status;
+    *response.status_mut() = status(head)?;
     *response.version_mut() = match head.version {
         Version::Http10 => http::Version::HTTP_10,
         Version::Http11 => http::Version::HTTP_11,
     };
-    let framing = control.framing(status, method, upgrade)?;
-    // A body where there may be none is the next response to whoever believes it.
-    let stray = status == StatusCode::NO_CONTENT && (control.chunked || control.length > Some(0));
-    let keep_alive = match head.version {
-        Version::Http11 => !control.close,
-        Version::Http10 => control.keep_alive && !control.close,
-    };
-    Ok(Terms {
-        framing,
-        keep_alive: keep_alive && !stray && framing != Framing::Close,
-    })
+    control.terms(head, method, upgrade)
+}
+
+/// As [`receive`], for those who need no response.
+pub(crate) fn terms(
+    head: &ResponseHead,
+    bytes: &[u8],
+    method: &Method,
+) -> Result<Terms, BadResponse> {
+    let mut control = Control::default();
+    for field in head.headers() {
+        control.note(field.name.of(bytes), field.value.of(bytes), head.version)?;
+    }
+    control.terms(head, method, false)
 }
 
 /// The fields of an interim response.
@@ -126,6 +128,26 @@ impl Control {
             _ => {}
         }
         Ok(())
+    }
+
+    fn terms(
+        &self,
+        head: &ResponseHead,
+        method: &Method,
+        upgrade: bool,
+    ) -> Result<Terms, BadResponse> {
+        let status = status(head)?;
+        let framing = self.framing(status, method, upgrade)?;
+        // A body where there may be none is the next response to whoever believes it.
+        let stray = status == StatusCode::NO_CONTENT && (self.chunked || self.length > Some(0));
+        let keep_alive = match head.version {
+            Version::Http11 => !self.close,
+            Version::Http10 => self.keep_alive && !self.close,
+        };
+        Ok(Terms {
+            framing,
+            keep_alive: keep_alive && !stray && framing != Framing::Close,
+        })
     }
 
     fn framing(

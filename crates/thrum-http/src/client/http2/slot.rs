@@ -5,7 +5,7 @@ use std::sync::Arc;
 use thrum_rt::sync::Mutex;
 use thrum_rt::time::timeout;
 
-use super::super::exchange::{Clock, open_any};
+use super::super::exchange::{Clock, Opened, open_any};
 use super::super::pool::{Asked, Pool};
 use super::super::{Error, Phase, http1};
 use super::Connection;
@@ -48,7 +48,7 @@ pub(crate) async fn shared(
         _ => {}
     }
     let mut lease = pool.lease(asked, true, patience).await?;
-    let (wire, is_http2) = open_any(origin, config, clock).await?;
+    let Opened { wire, is_http2, .. } = open_any(origin, config, clock).await?;
     if is_http2 {
         let patience = clock.at_most(config.timeouts.handshake, Phase::Handshake)?;
         let connection = Connection::begin(wire, config.clone(), lease);
