@@ -8,6 +8,7 @@ use std::str::FromStr;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
+use thrum_load::foreign;
 
 use crate::bench::BenchArgs;
 use crate::configure;
@@ -249,6 +250,11 @@ pub(crate) fn parse() -> Command {
     match Cli::try_parse() {
         Ok(cli) => cli.command,
         Err(mut error) => {
+            if let Some(told) = foreign_flag(&error) {
+                error.remove(ContextKind::SuggestedArg);
+                let told = told.lines().map(|line| line.to_owned().into()).collect();
+                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(told));
+            }
             if let Some(folder) = folder_without_serve(&error) {
                 let advice = format!("to serve a folder: thrum serve {folder}").into();
                 error.remove(ContextKind::SuggestedSubcommand);
@@ -260,6 +266,23 @@ pub(crate) fn parse() -> Command {
             error.exit()
         }
     }
+}
+
+/// What thrum has for a flag of another load generator, if that is what somebody typed.
+fn foreign_flag(error: &clap::Error) -> Option<String> {
+    let mut words = std::env::args().skip(1);
+    if error.kind() != ErrorKind::UnknownArgument || words.next()? != "bench" {
+        return None;
+    }
+    let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let words: Vec<_> = words.collect();
+    let at = words
+        .iter()
+        .position(|word| word.starts_with(flag.as_str()))?;
+    let value = words.get(at + 1).map(String::as_str);
+    foreign::explain(&words[at], value)
 }
 
 /// Whether somebody typed `thrum public`.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use http::{HeaderName, HeaderValue, Method, Uri};
+use thrum_load::budget::Budget;
 use thrum_load::{Arrivals, ExpectedField, Rate, StatusRange};
 
 const EXAMPLES: &str = "\
@@ -249,7 +250,7 @@ pub(super) struct OutputArgs {
 
     /// Fail unless this holds: p99=5ms,errors=0
     #[arg(long, value_name = "BUDGET")]
-    pub(super) budget: Option<String>,
+    pub(super) budget: Option<Budget>,
 
     /// Print nothing but problems, and what is written to -
     #[arg(short, long)]

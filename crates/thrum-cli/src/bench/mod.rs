@@ -5,14 +5,17 @@
 //! | `args` | the command line |
 //! | `plan` | from the command line to a plan |
 //! | `live` | what is shown while it runs |
+//! | `output` | where results go |
 
 mod args;
 mod live;
+mod output;
 mod plan;
 
 use std::io::IsTerminal;
 use std::num::NonZero;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use http::Uri;
 use thrum_load::{Load, Results};
@@ -26,47 +29,33 @@ use crate::error::Failure;
 /// A shell's status for a program that was ended by SIGINT.
 const INTERRUPTED: i32 = 130;
 
+/// No task of a load computes for long; where it looks so, the machine is full, and more threads would not help.
+const SLICE: Duration = Duration::from_millis(100);
+
 /// Measures, or compares what was measured.
 pub(crate) fn run(args: BenchArgs) -> Result<ExitCode, Failure> {
-    match args.command {
-        Some(BenchCommand::Compare(_args)) => Ok(ExitCode::SUCCESS),
-        None => measure(&args.run),
+    match (&args.command, &args.run.url) {
+        (Some(BenchCommand::Compare(args)), _) => output::compared(args),
+        (None, Some(url)) => measure(&args.run, url),
+        (None, None) => Ok(ExitCode::SUCCESS), // the command line is not taken without a URL
     }
 }
 
-fn measure(args: &RunArgs) -> Result<ExitCode, Failure> {
-    let Some(url) = &args.url else {
-        return Ok(ExitCode::SUCCESS); // the command line is not taken without
-    };
+fn measure(args: &RunArgs, url: &Uri) -> Result<ExitCode, Failure> {
     let usual = || std::thread::available_parallelism().map_or(1, NonZero::get);
     let threads = args.load.threads.map_or_else(usual, NonZero::get);
-    let runtime = Runtime::builder().workers(threads).build();
+    let runtime = Runtime::builder().workers(threads).slice(SLICE).build();
     let runtime = runtime.map_err(Failure::Runtime)?;
-    let results = runtime.block_on(one(args, url, threads))?;
-    println!(
-        "{} answered, {:.0}/s, errors {:?}, statuses {:?}",
-        results.answered,
-        results.rate(),
-        results.errors,
-        results.statuses
-    );
-    for p in [50.0, 90.0, 99.0, 99.9] {
-        println!(
-            "p{p} {:?} (service {:?})",
-            results.latency.percentile(p),
-            results.service.percentile(p)
-        );
+    let Some(other) = &args.output.against else {
+        let results = runtime.block_on(one(args, url, threads))?;
+        return output::run(&args.output, &results);
+    };
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    for _ in 0..args.output.rounds {
+        a.push(runtime.block_on(one(args, url, threads))?);
+        b.push(runtime.block_on(one(args, other, threads))?);
     }
-    let cpu = results.client.user_s + results.client.system_s;
-    println!(
-        "client CPU {:.2} us a request ({:.2} user)",
-        cpu / results.answered as f64 * 1e6,
-        results.client.user_s / results.answered as f64 * 1e6
-    );
-    for warning in &results.warnings {
-        println!("warning: {warning}");
-    }
-    Ok(ExitCode::SUCCESS)
+    output::pair(&args.output, &a, &b)
 }
 
 /// Measures one URL once. Ctrl-C ends it; a second one ends the process.
