@@ -252,7 +252,7 @@ pub(super) struct OutputArgs {
     #[arg(long, value_name = "N", default_value_t = 5, requires = "against")]
     pub(super) rounds: usize,
 
-    /// Fail unless this holds: p99=5ms,errors=0
+    /// Fail unless this holds, of the first URL: p99=5ms,errors=0
     #[arg(long, value_name = "BUDGET")]
     pub(super) budget: Option<Budget>,
 
