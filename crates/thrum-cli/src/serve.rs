@@ -87,7 +87,7 @@ impl Serving {
 
         let started = Instant::now();
         let serving = async {
-            let urls = listen::urls(&addresses);
+            let urls = listen::urls("http", addresses);
             if !self.args.quiet {
                 banner::print_start(&Start {
                     folder: &self.args.folder,

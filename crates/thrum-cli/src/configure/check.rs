@@ -9,6 +9,7 @@ use thrum_server::config::{Config, Report};
 use thrum_server::site::{Kept, Sites, TABLES};
 
 use super::{FileArgs, Format, print};
+use crate::banner;
 use crate::error::Failure;
 use crate::terminal;
 
@@ -18,8 +19,8 @@ pub(super) fn check(args: &FileArgs) -> Result<ExitCode, Failure> {
         (Ok(_), Format::Json) => print("[]\n"),
         (Ok((config, _)), Format::Text) => {
             let routes: usize = config.sites.iter().map(|site| site.routes.len()).sum();
-            let sites = counted(config.sites.len(), "site");
-            let routes = counted(routes, "route");
+            let sites = banner::sites(config.sites.len());
+            let routes = banner::counted(routes as u64, "route", "routes");
             print(&format!(
                 "{}: {sites}, {routes}, no mistakes\n",
                 args.file.display()
@@ -78,9 +79,4 @@ fn say(report: &Report, format: Format) -> Result<ExitCode, Failure> {
 pub(super) fn print_mistakes(report: &Report) {
     let colour = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
     terminal::print(format_args!("{}", report.render(colour).trim_end()));
-}
-
-fn counted(count: usize, what: &str) -> String {
-    let s = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{s}")
 }

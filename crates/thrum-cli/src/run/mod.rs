@@ -37,6 +37,7 @@ use self::serving::{Process, Serving};
 use self::successor::Predecessor;
 pub(crate) use self::successor::Successor;
 use crate::args::RunArgs;
+use crate::banner;
 use crate::ending::allow_many_connections;
 use crate::error::Failure;
 use crate::terminal;
@@ -47,8 +48,8 @@ pub(crate) fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     let kept = Arc::new(Kept::default());
     let prepared = Prepared::read(&config, &kept)?;
     if args.check {
-        let sites = prepared.config.sites.len();
-        terminal::print(format_args!("{} is right: {sites} sites", config.display()));
+        let sites = banner::sites(prepared.config.sites.len());
+        terminal::print(format_args!("{} is right: {sites}", config.display()));
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(state) = prepared.state() {

@@ -147,7 +147,7 @@ impl Serving {
         serving.watch();
         serving.readiness.set(State::Ready);
         serving.say_start(sites);
-        serving.process.notify.ready(&format!("{sites} sites"));
+        serving.process.notify.ready(&banner::sites(sites));
         if let Some(predecessor) = predecessor {
             thrum_rt::blocking(|| predecessor.retire());
         }
@@ -223,7 +223,7 @@ impl Serving {
             self.listeners
                 .retain(|endpoint| new.endpoints.contains_key(endpoint));
             let later = needs_upgrade(&self.settings, &prepared.settings);
-            let sites = prepared.config.sites.len();
+            let sites = banner::sites(prepared.config.sites.len());
             self.app.swap(prepared.sites);
             self.settings = prepared.settings;
             self.files = files;
@@ -233,7 +233,7 @@ impl Serving {
             if let Some(log) = terminal::error_log() {
                 log.reopen();
             }
-            Ok(format!("{sites} sites{later}"))
+            Ok(format!("{sites}{later}"))
         });
         self.watch();
         result.map_err(|failure| failure.to_string())
