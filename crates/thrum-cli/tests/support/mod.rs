@@ -2,6 +2,8 @@
 // Each test file uses a part of it.
 #![allow(dead_code)]
 
+pub(crate) mod place;
+
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
@@ -292,5 +294,13 @@ pub(crate) fn wait_until(what: &str, condition: impl Fn() -> bool, seen: impl Fn
             seen()
         );
         thread::sleep(Duration::from_millis(5));
+    }
+}
+
+pub(crate) fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < PATIENCE, "{what} does not come");
+        thread::sleep(Duration::from_millis(10));
     }
 }

@@ -13,6 +13,7 @@
 //! | `history` | the last ten minutes, second by second |
 //! | `process` | what the runtime and the HTTP server count |
 //! | `caches` | how often caches are of use |
+//! | `upstreams` | how upstreams fare |
 //! | `health` | whether the server is ready |
 //! | `verbs` | `metrics`, `health`, `ready` |
 
@@ -24,6 +25,7 @@ mod meters;
 mod process;
 mod registry;
 mod text;
+mod upstreams;
 pub(crate) mod verbs;
 
 pub(crate) use caches::{CacheUse, caches, observe_cache};
@@ -33,3 +35,4 @@ pub use history::{History, Second};
 pub use meters::{Meters, RouteMeter, Totals};
 pub use process::{observe_runtime, observe_server};
 pub use registry::{Counter, Gauge, Labels, Registry, Sample};
+pub(crate) use upstreams::observe_upstreams;

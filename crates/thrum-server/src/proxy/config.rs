@@ -12,6 +12,7 @@ use crate::config::{
     Arity, Entry, Kind, Problem, RouteConfig, Setting, Settings, Span, Value, Verb,
 };
 use crate::forwarded::TrustedProxies;
+use crate::metrics::{self, observe_upstreams};
 use crate::site::{Building, Handler, HandlerKind};
 
 /// `>>`
@@ -350,6 +351,8 @@ const PROBE: &[Setting] = &[
 fn build(route: &RouteConfig, building: &mut Building<'_>) -> Option<Arc<dyn Handler>> {
     let settings = &route.settings;
     let upstreams = building.kept.get("proxy", Upstreams::default);
+    let (known, registry) = (upstreams.clone(), metrics::verbs::registry(building));
+    building.when_live(move |_| observe_upstreams(&registry, &known));
     let builder = targets(route, building)?;
     let builder = changes(settings, builder, &route.path, building)?;
     let builder = tls(settings, builder, building)?;

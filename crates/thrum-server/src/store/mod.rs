@@ -10,6 +10,9 @@
 //! write, and writes can be made to depend on it; so what is read, changed and written back is never lost to somebody else's
 //! change in between. Besides values there are counters, for limits of rates, which forget themselves.
 //!
+//! When values expire is a time of day, as it has to mean something to the next process and to other machines: if the wall
+//! clock is set, they do so that much earlier or later. Counters are not touched by that.
+//!
 //! ```
 //! use thrum_server::store::{Key, Memory, Put, Store, StoreError};
 //!
@@ -31,6 +34,7 @@ mod counters;
 mod error;
 mod key;
 mod memory;
+mod observed;
 mod record;
 mod redb;
 mod redis;
