@@ -22,6 +22,7 @@ mod banner;
 mod browser;
 mod command;
 mod configure;
+mod descriptors;
 mod ending;
 mod error;
 mod listen;

@@ -38,7 +38,7 @@ use self::successor::Predecessor;
 pub(crate) use self::successor::Successor;
 use crate::args::RunArgs;
 use crate::banner;
-use crate::ending::allow_many_connections;
+use crate::descriptors::most_connections;
 use crate::error::Failure;
 use crate::terminal;
 
@@ -82,7 +82,7 @@ pub(crate) fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     for name in listeners.unused() {
         tracing::warn!("no site asks for the socket {name:?} that was handed over");
     }
-    allow_many_connections();
+    let most_connections = most_connections();
 
     let workers = args.workers.or(settings.workers);
     let workers = workers.map_or_else(
@@ -121,6 +121,7 @@ pub(crate) fn run(args: RunArgs) -> Result<ExitCode, Failure> {
         config,
         args,
         workers,
+        most_connections,
         sandbox,
         notify: Notify::from_env(),
         pid: Some(pid),

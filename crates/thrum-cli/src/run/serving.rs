@@ -43,6 +43,8 @@ pub(super) struct Process {
     pub(super) config: PathBuf,
     pub(super) args: RunArgs,
     pub(super) workers: usize,
+    /// As many connections at once as it has descriptors for.
+    pub(super) most_connections: usize,
     /// How it is confined, in words.
     pub(super) sandbox: String,
     pub(super) notify: Notify,
@@ -289,10 +291,12 @@ impl Serving {
     ) -> io::Result<()> {
         let mut accepting = TaskSet::new();
         let settings = &self.settings;
+        let mut limits = settings.limits;
+        limits.connections = limits.connections.min(self.process.most_connections);
         let server = self
             .server
             .clone()
-            .limits(settings.limits)
+            .limits(limits)
             .timeouts(settings.timeouts);
         for (endpoint, sockets) in self.listeners.iter() {
             let Some(secure) = endpoints.get(endpoint) else {

@@ -274,7 +274,9 @@ pub(crate) fn get(mut stream: TcpStream, path: &str) -> String {
 
 /// Asks for a path on a connection that stays open, and reads the response, which ends with `end`.
 pub(crate) fn get_and_stay(stream: &mut TcpStream, path: &str, end: &str) -> String {
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: test\r\n\r\n").unwrap();
+    // In one write: what follows the first of several would wait for its acknowledgement.
+    let request = format!("GET {path} HTTP/1.1\r\nHost: test\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
     let mut response = Vec::new();
     let mut chunk = [0; 4096];
     while !response.ends_with(end.as_bytes()) {

@@ -256,7 +256,7 @@ const LIMITS: &[Setting] = &[
         "connections",
         MANY,
         "100000",
-        "Connections open at once. Beyond it: 503.",
+        "Connections open at once, and no more than three quarters of the open files that the system allows. Beyond it: 503.",
         "connections 20000",
     ),
 ];

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::observed::Observed;
 use super::redis::check_url;
-use super::{Memory, Redb, RedbOptions, Redis, RedisOptions, Store};
+use super::{Memory, Redb, RedbOptions, Redis, RedisOptions, Store, Version};
 use crate::config::{Arity, Entry, Kind, Problem, Setting, Settings, Span, Value};
 use crate::metrics;
 use crate::site::Building;
@@ -134,6 +134,7 @@ pub fn store(
     };
     let store = open(entry, building)?;
     let registry = metrics::verbs::registry(building);
+    building.when_live(|_| Version::prepare());
     Some(Arc::new(Observed::new(store, name_of(entry), &registry)))
 }
 

@@ -219,6 +219,11 @@ impl Condition {
 }
 
 impl Version {
+    /// Has the first of them not wait for randomness to be gathered, which takes a while of computing.
+    pub(crate) fn prepare() {
+        let _ = Self::new();
+    }
+
     /// A new one. They are random, so that a key that was deleted and written again has none it had before.
     pub(crate) fn new() -> Self {
         let mut bytes = [0; 8];
