@@ -11,13 +11,14 @@ use thrum_server::site::{Kept, Sites, TABLES};
 use super::{FileArgs, Format, print};
 use crate::banner;
 use crate::error::Failure;
+use crate::run::Prepared;
 use crate::terminal;
 
 /// Says what is wrong, or that nothing is.
 pub(super) fn check(args: &FileArgs) -> Result<ExitCode, Failure> {
-    match (checked(args), args.format) {
+    match (Prepared::read(&args.file, &Kept::default()), args.format) {
         (Ok(_), Format::Json) => print("[]\n"),
-        (Ok((config, _)), Format::Text) => {
+        (Ok(Prepared { config, .. }), Format::Text) => {
             let routes: usize = config.sites.iter().map(|site| site.routes.len()).sum();
             let sites = banner::sites(config.sites.len());
             let routes = banner::counted(routes as u64, "route", "routes");
@@ -26,7 +27,8 @@ pub(super) fn check(args: &FileArgs) -> Result<ExitCode, Failure> {
                 args.file.display()
             ))
         }
-        (Err(report), format) => say(&report, format),
+        (Err(Failure::Config(report)), format) => say(&report, format),
+        (Err(failure), _) => Err(failure),
     }
 }
 

@@ -32,7 +32,7 @@ use thrum_server::process::control::Control;
 use thrum_server::process::{Listeners, Notify, PidFile, Sandbox};
 use thrum_server::site::Kept;
 
-use self::prepared::Prepared;
+pub(crate) use self::prepared::Prepared;
 use self::serving::{Process, Serving};
 use self::successor::Predecessor;
 pub(crate) use self::successor::Successor;
