@@ -8,7 +8,9 @@ use std::str::FromStr;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
+use thrum_load::foreign;
 
+use crate::bench::BenchArgs;
 use crate::configure;
 use crate::listen::Listen;
 use crate::passwd::PasswdArgs;
@@ -26,6 +28,7 @@ Examples:
   thrum serve public --open            a folder, and show it in the browser
   thrum serve public --listen :8080    for the whole network, not just this machine
   thrum init proxy                     a configuration to start from
+  thrum bench http://localhost:8080/   what a server can take, and how long its users wait
   thrum check thrum.conf               every mistake in a configuration
   thrum help serve                     everything it can do";
 
@@ -70,6 +73,8 @@ struct Cli {
 pub(crate) enum Command {
     /// Serve a folder over HTTP
     Serve(ServeArgs),
+    /// Measure what a server can take, and how long its users wait
+    Bench(Box<BenchArgs>),
     /// Make a user's line for a file of users, or put it there
     ///
     /// The password is asked for at the terminal, or is the first line of standard input. The line has its hash (Argon2id).
@@ -245,6 +250,11 @@ pub(crate) fn parse() -> Command {
     match Cli::try_parse() {
         Ok(cli) => cli.command,
         Err(mut error) => {
+            if let Some(told) = foreign_flag(&error) {
+                error.remove(ContextKind::SuggestedArg);
+                let told = told.lines().map(|line| line.to_owned().into()).collect();
+                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(told));
+            }
             if let Some(folder) = folder_without_serve(&error) {
                 let advice = format!("to serve a folder: thrum serve {folder}").into();
                 error.remove(ContextKind::SuggestedSubcommand);
@@ -256,6 +266,23 @@ pub(crate) fn parse() -> Command {
             error.exit()
         }
     }
+}
+
+/// What thrum has for a flag of another load generator, if that is what somebody typed.
+fn foreign_flag(error: &clap::Error) -> Option<String> {
+    let mut words = std::env::args().skip(1);
+    if error.kind() != ErrorKind::UnknownArgument || words.next()? != "bench" {
+        return None;
+    }
+    let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let words: Vec<_> = words.collect();
+    let at = words
+        .iter()
+        .position(|word| word.starts_with(flag.as_str()))?;
+    let value = words.get(at + 1).map(String::as_str);
+    foreign::explain(&words[at], value)
 }
 
 /// Whether somebody typed `thrum public`.

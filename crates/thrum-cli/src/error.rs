@@ -33,6 +33,18 @@ pub(crate) enum Failure {
     Lookup(Listen, io::Error),
     #[error("cannot listen at {}: {}", .0, reason(.1))]
     Listen(Listen, io::Error),
+    #[error("{0}")]
+    Load(#[source] thrum_load::LoadError),
+    #[error("{}:{}: {}", .0.display(), .1, .2)]
+    Urls(PathBuf, usize, String),
+    #[error("{} cannot be read: {}", .0.display(), reason(.1))]
+    Read(PathBuf, io::Error),
+    #[error("{} cannot be written: {}", .0.display(), reason(.1))]
+    Write(PathBuf, io::Error),
+    #[error("standard output cannot be written: {}", reason(.0))]
+    Output(io::Error),
+    #[error("{}: {}", .0.display(), .1)]
+    Results(PathBuf, #[source] thrum_load::report::json::ReadError),
     #[error("the runtime cannot be started: {}", reason(.0))]
     Runtime(io::Error),
     #[error("serving ended: {0}")]

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `args` | the command line and its help |
 //! | `serve` | `thrum serve`: from the arguments to the exit code |
+//! | `bench` | `thrum bench`: what a server can take |
 //! | `passwd` | `thrum passwd`: a user's line for a file of users |
 //! | `run` | `thrum run`: the sites of a configuration |
 //! | `command` | `thrum reload`, `upgrade`, `retire`, `stop` |
@@ -19,6 +20,7 @@
 
 mod args;
 mod banner;
+mod bench;
 mod browser;
 mod command;
 mod configure;
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
     terminal::start_diagnostics();
     let done = match command {
         Command::Serve(args) => serve::run(args),
+        Command::Bench(args) => bench::run(*args),
         Command::Passwd(args) => passwd::run(args),
         Command::Run(args) => run::run(args),
         Command::Reload(args) => command::tell(Tell::Reload, &args),

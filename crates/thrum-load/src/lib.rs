@@ -31,21 +31,33 @@
 //! | `record` | noting what happens |
 //! | `results` | [`Results`]: what a run saw |
 //! | `latency` | [`Latency`]: a histogram |
+//! | [`report`] | text, JSON, CSV, an HdrHistogram log, a page with charts |
+//! | [`compare`](mod@compare) | whether two targets differ, or only their measurements |
+//! | [`budget`] | what a run may take at most |
+//! | [`foreign`] | flags of httperf, wrk, ab, hey and oha, explained |
+//! | `units` | figures as people read them |
 #![forbid(unsafe_code)]
 
+pub mod budget;
 mod check;
 mod clock;
+pub mod compare;
 mod conversation;
+pub mod foreign;
 mod lane;
 mod latency;
 mod load;
 mod pace;
 mod plan;
 mod record;
+pub mod report;
 mod requests;
 mod results;
+#[cfg(test)]
+mod samples;
 mod template;
 mod turns;
+mod units;
 
 pub use check::{BadField, BadStatus, Expect, ExpectedField, StatusRange};
 pub use latency::Latency;

@@ -133,6 +133,65 @@ impl Results {
         self.errors.values().sum()
     }
 
+    /// The share of all requests that went wrong, of 1.
+    pub fn failed_share(&self) -> f64 {
+        match self.answered + self.failed() {
+            0 => 0.0,
+            all => self.failed() as f64 / all as f64,
+        }
+    }
+
+    /// The seconds that were measured to their end: without the rest that a run may end with.
+    pub fn whole_seconds(&self) -> &[Second] {
+        // A clock that is a little early still ends its second.
+        let whole = (self.elapsed_s + 0.05) as usize;
+        &self.seconds[..whole.min(self.seconds.len())]
+    }
+
+    /// Several runs of one load as one, in the order they were made; `None` of none. Of the seconds it has the whole ones,
+    /// one run's after the other's.
+    pub fn join<'a>(rounds: impl IntoIterator<Item = &'a Self>) -> Option<Self> {
+        let mut rounds = rounds.into_iter();
+        let first = rounds.next()?;
+        let mut all = first.clone();
+        all.seconds = first.whole_seconds().to_vec();
+        for round in rounds {
+            all.append(round);
+        }
+        Some(all)
+    }
+
+    fn append(&mut self, next: &Self) {
+        self.elapsed_s += next.elapsed_s;
+        self.answered += next.answered;
+        self.received_bytes += next.received_bytes;
+        self.sent_bytes += next.sent_bytes;
+        for (status, count) in &next.statuses {
+            *self.statuses.entry(*status).or_default() += count;
+        }
+        for (kind, count) in &next.errors {
+            *self.errors.entry(*kind).or_default() += count;
+        }
+        self.latency.add(&next.latency);
+        self.service.add(&next.service);
+        self.first_byte.add(&next.first_byte);
+        self.connect.add(&next.connect);
+        self.tls.add(&next.tls);
+        self.seconds.extend_from_slice(next.whole_seconds());
+        self.client.user_s += next.client.user_s;
+        self.client.system_s += next.client.system_s;
+        for warning in &next.warnings {
+            if !self.warnings.contains(warning) {
+                self.warnings.push(warning.clone());
+            }
+        }
+    }
+
+    /// Whether requests that were due had to wait until they were sent: in an open loop whose server did not keep up.
+    pub fn waited(&self) -> bool {
+        self.service.count() > 0 && self.latency != self.service
+    }
+
     /// Requests that were answered as expected, a second.
     pub fn rate(&self) -> f64 {
         if self.elapsed_s > 0.0 {
@@ -149,6 +208,14 @@ impl Results {
 }
 
 impl ClientCost {
+    /// CPU time a request, of those that were answered; zero if none was.
+    pub fn a_request(&self, answered: u64) -> Duration {
+        match answered {
+            0 => Duration::ZERO,
+            answered => Duration::from_secs_f64((self.user_s + self.system_s) / answered as f64),
+        }
+    }
+
     /// The share of its threads' time that it was busy: near 1 it measures itself.
     pub fn busy(&self, elapsed: Duration) -> f64 {
         let available = elapsed.as_secs_f64() * self.threads as f64;
@@ -156,6 +223,41 @@ impl ClientCost {
             (self.user_s + self.system_s) / available
         } else {
             0.0
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    #[test]
+    fn rounds_make_one_run() {
+        let one = samples::run(1, 3, 10.0, 100);
+        let mut other = samples::run(2, 2, 10.0, 100);
+        other.elapsed_s = 2.4;
+        other.seconds.push(Second::default());
+        other.errors = [(ErrorKind::Lost, 3)].into();
+        other.warnings = vec!["doubtful".to_owned()];
+        let all = Results::join([&one, &other, &other]).unwrap();
+        assert_eq!(all.answered, 700);
+        assert_eq!(all.latency.count(), 700);
+        assert_eq!(all.seconds.len(), 7);
+        assert_eq!(all.whole_seconds().len(), 7);
+        assert_eq!(all.failed(), 6);
+        assert_eq!(all.failed_share(), 6.0 / 706.0);
+        assert_eq!(all.warnings.len(), 1);
+        assert!((all.elapsed_s - 7.8).abs() < 1e-9);
+        assert_eq!(Results::join([]), None);
+    }
+
+    #[test]
+    fn the_rest_of_a_second_is_no_second() {
+        let mut results = samples::run(1, 3, 10.0, 100);
+        for (elapsed, whole) in [(0.5, 0), (2.96, 3), (3.0, 3), (2.9, 2), (9.0, 3)] {
+            results.elapsed_s = elapsed;
+            assert_eq!(results.whole_seconds().len(), whole, "{elapsed}");
         }
     }
 }

@@ -272,4 +272,4 @@ impl<'a> Transport<'a> {
 }
 
 /// Bytes of a file sent in one call.
-const FILE_PIECE: u64 = 512 * 1024;
+const FILE_PIECE: u64 = 1024 * 1024;

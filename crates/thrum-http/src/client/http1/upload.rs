@@ -19,7 +19,7 @@ use crate::{Body, BodyError};
 const COPY_UP_TO: usize = 16 * 1024;
 
 /// Bytes of a file sent in one call.
-const FILE_PIECE: u64 = 512 * 1024;
+const FILE_PIECE: u64 = 1024 * 1024;
 
 pub(crate) struct Upload {
     source: Source,

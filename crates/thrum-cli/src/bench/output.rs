@@ -1,0 +1,138 @@
+//! Where results go: the terminal, files, the exit code.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use thrum_load::Results;
+use thrum_load::budget::Budget;
+use thrum_load::compare::{Comparison, compare};
+use thrum_load::report::{Run, csv, hdr, html, json, text};
+
+use super::args::{CompareArgs, OutputArgs};
+use crate::error::Failure;
+
+/// The status of a run whose budget does not hold.
+const OVER_BUDGET: u8 = 3;
+
+/// Reports a run.
+pub(super) fn run(args: &OutputArgs, results: &Results) -> Result<ExitCode, Failure> {
+    let runs = [Run { name: "A", results }];
+    print(args, &text::run(results))?;
+    write(args.json.as_deref(), json::run(results).as_bytes())?;
+    write_all(args, &runs, None)?;
+    let mut held = true;
+    if let Some(budget) = &args.budget {
+        held = check(args, budget, results)?;
+    }
+    Ok(match (held, results.answered) {
+        (false, _) => ExitCode::from(OVER_BUDGET),
+        (true, 0) => ExitCode::FAILURE,
+        (true, _) => ExitCode::SUCCESS,
+    })
+}
+
+/// Reports the rounds of two targets that were measured in turns.
+pub(super) fn pair(args: &OutputArgs, a: &[Results], b: &[Results]) -> Result<ExitCode, Failure> {
+    let comparison = compare(a, b);
+    for last in [a.last(), b.last()].into_iter().flatten() {
+        print(args, &text::run(last))?;
+        print(args, "\n")?;
+    }
+    print(args, &text::comparison(&comparison))?;
+    write(
+        args.json.as_deref(),
+        json::pair(a, b, &comparison).as_bytes(),
+    )?;
+    let mut runs = Vec::new();
+    let named = a
+        .iter()
+        .map(|run| ("A", run))
+        .chain(b.iter().map(|run| ("B", run)));
+    for (name, results) in named {
+        runs.push(Run { name, results });
+    }
+    write_all(args, &runs, Some(&comparison))?;
+    let mut held = true;
+    if let Some(budget) = &args.budget {
+        for results in a {
+            held &= check(args, budget, results)?;
+        }
+    }
+    let is_silent = a.iter().chain(b).any(|results| results.answered == 0);
+    Ok(match (held, is_silent) {
+        (false, _) => ExitCode::from(OVER_BUDGET),
+        (true, true) => ExitCode::FAILURE,
+        (true, false) => ExitCode::SUCCESS,
+    })
+}
+
+/// Says whether results that were written before differ.
+pub(super) fn compared(args: &CompareArgs) -> Result<ExitCode, Failure> {
+    let comparison = compare(&read(&args.a)?, &read(&args.b)?);
+    let text = match args.json {
+        true => json::comparison(&comparison),
+        false => text::comparison(&comparison),
+    };
+    anstream::stdout()
+        .write_all(text.as_bytes())
+        .map_err(Failure::Output)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn read(path: &Path) -> Result<Vec<Results>, Failure> {
+    let text = fs::read_to_string(path).map_err(|error| Failure::Read(path.to_owned(), error))?;
+    json::read(&text).map_err(|error| Failure::Results(path.to_owned(), error))
+}
+
+fn check(args: &OutputArgs, budget: &Budget, results: &Results) -> Result<bool, Failure> {
+    let checks = budget.check(results);
+    let held = checks.iter().all(|check| check.held);
+    if !held || !args.quiet {
+        let text = text::budget(&checks);
+        anstream::stderr()
+            .write_all(text.as_bytes())
+            .map_err(Failure::Output)?;
+    }
+    Ok(held)
+}
+
+/// To standard output, unless that is somebody else's.
+fn print(args: &OutputArgs, text: &str) -> Result<(), Failure> {
+    let files = [&args.json, &args.csv, &args.hdr, &args.report];
+    let is_taken = files.into_iter().flatten().any(|path| is_stdout(path));
+    if args.quiet || is_taken {
+        return Ok(());
+    }
+    anstream::stdout()
+        .write_all(text.as_bytes())
+        .map_err(Failure::Output)
+}
+
+fn write_all(
+    args: &OutputArgs,
+    runs: &[Run<'_>],
+    comparison: Option<&Comparison>,
+) -> Result<(), Failure> {
+    write(args.csv.as_deref(), csv::seconds(runs).as_bytes())?;
+    write(args.hdr.as_deref(), &hdr::intervals(runs))?;
+    write(
+        args.report.as_deref(),
+        html::page(runs, comparison).as_bytes(),
+    )
+}
+
+fn write(path: Option<&Path>, bytes: &[u8]) -> Result<(), Failure> {
+    match path {
+        None => Ok(()),
+        Some(path) if is_stdout(path) => io::stdout().write_all(bytes).map_err(Failure::Output),
+        Some(path) => {
+            fs::write(path, bytes).map_err(|error| Failure::Write(path.to_owned(), error))
+        }
+    }
+}
+
+fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
+}
