@@ -29,8 +29,8 @@ enum Scope {
 }
 
 impl Checker<'_> {
-    /// A whole configuration, without what something is wrong with: settings, routes, and sites for settings of theirs; all
-    /// sites for something outside of them.
+    /// A whole configuration, without what something is wrong with: routes, and sites for settings of theirs; nothing of it for
+    /// what stands outside of them.
     pub(super) fn config(&mut self, statements: &[Statement]) -> (Settings, Vec<SiteConfig>) {
         let mut global = self.empty(self.tables.global.to_vec(), Span::default());
         let (mut sites, mut is_sound) = (Vec::new(), true);
@@ -60,6 +60,7 @@ impl Checker<'_> {
             is_sound &= self.problems.noted() == before;
         }
         if !is_sound {
+            global.entries.clear();
             sites.clear();
         }
         (global, sites)
@@ -172,10 +173,9 @@ impl Checker<'_> {
         })
     }
 
-    /// Adds what a statement sets, unless something is wrong with it.
+    /// Adds what a statement sets.
     fn setting(&mut self, settings: &mut Settings, statement: &Statement, scope: Scope) {
         let word = &statement.words[0];
-        let before = self.problems.noted();
         let Some(setting) = find(&settings.tables, &word.text) else {
             return self.unknown(&settings.tables, statement, scope);
         };
@@ -200,14 +200,12 @@ impl Checker<'_> {
         };
         let values = self.values(&statement.words[1..], word.span, statement.broken, wanted);
         let block = self.block(setting, statement);
-        if self.problems.noted() == before {
-            settings.entries.push(Entry {
-                setting,
-                name: word.span,
-                values,
-                block,
-            });
-        }
+        settings.entries.push(Entry {
+            setting,
+            name: word.span,
+            values,
+            block,
+        });
     }
 
     fn block(&mut self, setting: &'static Setting, statement: &Statement) -> Option<Settings> {

@@ -68,7 +68,7 @@ impl Config {
     }
 
     /// Reads a file, and those that it includes, and says what is wrong with it. What that is about is not in the
-    /// configuration: routes; for what stands in a site besides routes, the site; for what stands outside of them, all sites.
+    /// configuration: routes; for what stands in a site besides routes, the site; for what stands outside of sites, all of it.
     /// So more can be tried of the rest, to find all mistakes at once.
     pub fn read_sound(path: &Path, tables: &Tables) -> (Self, Report) {
         let mut loader = Loader::new(&environment::process);
@@ -105,9 +105,10 @@ impl Config {
             environment,
             problems: &mut problems,
         };
-        let (global, mut sites) = checker.config(statements);
+        let (mut global, mut sites) = checker.config(statements);
         if !is_well_formed {
             // Nobody knows what a brace that is missing has put where.
+            global.entries.clear();
             sites.clear();
         }
         let config = Self {
