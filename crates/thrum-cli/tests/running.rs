@@ -58,6 +58,11 @@ fn a_reload_changes_the_sites_and_keeps_sockets_and_connections() {
     place.write(&answers("after."));
     let said = place.tell("reload");
     assert_eq!(said.code(), Some(0), "{}", said.stderr);
+    let words = format!("{}{}", said.stdout, said.stderr);
+    assert!(
+        words.contains("1 site") && !words.contains("1 sites"),
+        "{words}"
+    );
     get_and_stay(&mut open, "/", "after.");
     assert!(page(address).ends_with("after."));
     // Often, and at the same sockets.
