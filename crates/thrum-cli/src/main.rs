@@ -24,6 +24,7 @@ mod bench;
 mod browser;
 mod command;
 mod configure;
+mod descriptors;
 mod ending;
 mod error;
 mod listen;
