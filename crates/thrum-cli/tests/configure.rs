@@ -209,6 +209,6 @@ fn mighttpd_is_imported() {
 
 #[test]
 fn the_reference_page_is_current() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/configuration.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../guide/src/configuration.md");
     is_golden(&page, &run(&["reference"]).stdout);
 }

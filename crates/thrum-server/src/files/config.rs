@@ -175,12 +175,27 @@ const LISTING: &[Setting] = &[
 ];
 
 const COMPRESS: &[Setting] = &[
-    level("brotli-level", &[Kind::Count(0, 11)], "5"),
-    level("zstd-level", &[Kind::Count(1, 19)], "3"),
-    level("gzip-level", &[Kind::Count(0, 9)], "6"),
-    size("min", "1KiB", "Smaller files are sent as they are."),
-    size("max", "4MiB", "Larger files are sent as they are."),
-    size("kept", "64MiB", "Compressed contents that are kept."),
+    level("brotli-level", &[Kind::Count(0, 11)], "5", "brotli-level 9"),
+    level("zstd-level", &[Kind::Count(1, 19)], "3", "zstd-level 9"),
+    level("gzip-level", &[Kind::Count(0, 9)], "6", "gzip-level 9"),
+    size(
+        "min",
+        "1KiB",
+        "Smaller files are sent as they are.",
+        "min 2KiB",
+    ),
+    size(
+        "max",
+        "4MiB",
+        "Larger files are sent as they are.",
+        "max 16MiB",
+    ),
+    size(
+        "kept",
+        "64MiB",
+        "Compressed contents that are kept.",
+        "kept 256MiB",
+    ),
 ];
 
 const FILE_CACHE: &[Setting] = &[
@@ -193,7 +208,12 @@ const FILE_CACHE: &[Setting] = &[
             "entries 100000",
         )
     },
-    size("size", "64MiB", "File contents that are kept."),
+    size(
+        "size",
+        "64MiB",
+        "File contents that are kept.",
+        "size 512MiB",
+    ),
     Setting {
         default: "256",
         ..Setting::new(
@@ -207,6 +227,7 @@ const FILE_CACHE: &[Setting] = &[
         "small-file",
         "64KiB",
         "Files up to this size are kept in memory.",
+        "small-file 256KiB",
     ),
     Setting {
         default: "1s",
@@ -219,22 +240,32 @@ const FILE_CACHE: &[Setting] = &[
     },
 ];
 
-const fn level(name: &'static str, values: &'static [Kind], default: &'static str) -> Setting {
+const fn level(
+    name: &'static str,
+    values: &'static [Kind],
+    default: &'static str,
+    example: &'static str,
+) -> Setting {
     Setting {
         default,
         ..Setting::new(
             name,
             values,
             "How hard it tries: higher is smaller and slower.",
-            name,
+            example,
         )
     }
 }
 
-const fn size(name: &'static str, default: &'static str, help: &'static str) -> Setting {
+const fn size(
+    name: &'static str,
+    default: &'static str,
+    help: &'static str,
+    example: &'static str,
+) -> Setting {
     Setting {
         default,
-        ..Setting::new(name, &[Kind::Size], help, default)
+        ..Setting::new(name, &[Kind::Size], help, example)
     }
 }
 

@@ -21,8 +21,8 @@ pub const SETTINGS: &[Setting] = &[Setting {
     ..Setting::new(
         "store",
         &[Kind::Text("[NAME] redb PATH | [NAME] URL | [NAME] memory")],
-        "Where sessions, key-value content and the counts of rate limits are kept: a file, or a Redis or Valkey server \
-         (redis://HOST:PORT/DB, rediss:// with TLS) or cluster (redis+cluster://HOST:PORT,HOST:PORT). Several need names.",
+        "Where sessions and key-value content are kept: a file, or a Redis or Valkey server (redis://HOST:PORT/DB, rediss:// \
+         with TLS) or cluster (redis+cluster://HOST:PORT,HOST:PORT). Several need names.",
         "store redb /var/lib/thrum/store.redb",
     )
 }];
