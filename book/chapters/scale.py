@@ -104,7 +104,8 @@ def connections(options) -> Costs:
             if installed("nginx"):
                 servers.add("nginx", lambda port: nginx(folder, port, location=PONG, connections=count * 9 // 8))
 
-        return loads(options, CONNECTIONS, start, lambda target, count, seconds: load(target, "/", count, max(2, seconds)))
+        # It takes a while to connect.
+        return loads(options, CONNECTIONS, start, lambda target, count, seconds: load(target, "/", count, seconds + count // 2_500))
 
 
 def thrum_routes(folder: Path, port: int, count: int) -> Path:
