@@ -4,7 +4,7 @@ import importlib
 
 NAMES = [
     *["doubling", "simple", "fast_slow", "spawn", "files", "parsing", "pipes", "text", "idle", "handoff", "scale"],
-    *["pong", "bursts", "crowd", "small_files", "tls", "http2", "proxy", "cgi", "client", "axum", "micro", "logtop"],
+    *["pong", "bursts", "crowd", "small_files", "tls", "http2", "proxy", "cgi", "client", "bench", "axum", "micro", "logtop"],
 ]
 
 

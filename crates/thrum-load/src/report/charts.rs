@@ -89,7 +89,11 @@ pub(super) fn percentiles<'a>(runs: &[Run<'a>]) -> Option<String> {
         let point = |at: u32| {
             let place = last * f64::from(at) / f64::from(POINTS);
             let percent = 100.0 * (1.0 - 10_f64.powf(-place));
-            (place, latency.percentile(percent).as_secs_f64())
+            let time = match at {
+                POINTS => latency.max(),
+                _ => latency.percentile(percent),
+            };
+            (place, time.as_secs_f64())
         };
         plot.line(&class, (0..=POINTS).map(point));
     }

@@ -6,15 +6,19 @@ use std::time::{Duration, UNIX_EPOCH};
 use thrum_parse::http::value::HttpDate;
 
 use super::charts::{self, colour};
-use super::{Run, figures};
+use super::{Run, figures, joined};
 use crate::compare::Comparison;
 use crate::results::Results;
 use crate::units;
 
 const STYLE: &str = include_str!("html.css");
 
-/// The page. What is said about how B differs from A stands at its top, if there is a comparison.
+/// The page. Rounds of one load are shown as one run, one round after the other. What is said about how B differs from A
+/// stands at its top, if there is a comparison.
 pub fn page(runs: &[Run<'_>], comparison: Option<&Comparison>) -> String {
+    let joined = joined(runs);
+    let runs = joined.iter().map(|(name, results)| Run { name, results });
+    let runs: &[Run<'_>] = &runs.collect::<Vec<_>>();
     let mut targets: Vec<_> = runs.iter().map(|run| run.results.target.as_str()).collect();
     targets.dedup();
     let title = escaped(&targets.join(" and "));
@@ -299,6 +303,24 @@ mod tests {
             assert!(page.contains(needed), "{needed}\n{page}");
         }
         assert_eq!(page.matches("Heat map of latency").count(), 2);
+    }
+
+    #[test]
+    fn rounds_are_shown_as_one_run() {
+        let rounds = [1, 2, 3, 4].map(|seed| samples::run(seed, 4, 2.0, 100));
+        let names = ["A", "B", "A", "B"].into_iter();
+        let runs = names
+            .zip(&rounds)
+            .map(|(name, results)| Run { name, results });
+        let page = page(&runs.collect::<Vec<_>>(), None);
+        for needed in [
+            "<thead><tr><th></th><th>A</th><th>B</th></tr></thead>",
+            "<tr><th>answered</th><td>800</td><td>800</td></tr>",
+            "rounds 2</p>",
+            ">8 s</span>",
+        ] {
+            assert!(page.contains(needed), "{needed}\n{page}");
+        }
     }
 
     #[test]
