@@ -186,7 +186,8 @@ def load(
         raise SystemExit(f"{target.name} does not answer as it should:\n{output}")
     return Load(
         rate=float(re.search(r"Requests/sec:\s+([\d.]+)", output)[1]),
-        p99_ms=milliseconds(re.search(r"^\s+99%\s+(\S+)", output, re.MULTILINE)[1]),
+        # wrk says 0 if it has seen none, as in bursts that are answered in pieces.
+        p99_ms=milliseconds(re.search(r"^\s+99%\s+(\S+)", output, re.MULTILINE)[1]) or None,
         cpu_us=(after[0] - before[0]) / requests * 1e6,
         user_us=(after[1] - before[1]) / requests * 1e6,
     )

@@ -12,8 +12,10 @@ skipped: list[str] = []
 
 
 def skip(what: str, why: str):
-    skipped.append(f"{what} ({why})")
-    print(f"skipped: {skipped[-1]}")
+    said = f"{what} ({why})"
+    if said not in skipped:
+        skipped.append(said)
+        print(f"skipped: {said}")
 
 
 def missing(*programs: str) -> list[str]:

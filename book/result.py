@@ -13,10 +13,12 @@ class Figures:
     digits: int
 
     def __str__(self) -> str:
-        """The median, and the least and most in brackets; "none" if all are infinite."""
+        """The median, and of several the least and most in brackets; "none" if all are infinite."""
         low, middle, high = min(self.values), statistics.median(self.values), max(self.values)
         if math.isinf(low):
             return "none"
+        if len(self.values) == 1:
+            return f"{middle:,.{self.digits}f}"
         return f"{middle:,.{self.digits}f} [{low:,.{self.digits}f} .. {high:,.{self.digits}f}]"
 
 
@@ -132,7 +134,7 @@ def cost_table(results: dict, title: str = "", who: str = "server", what: str = 
             spread([load.user_us for load in loads]),
             spread([load.system_us for load in loads]),
             spread([load.rate for load in loads], 0),
-            "-" if loads[0].p99_ms is None else spread([load.p99_ms for load in loads]),
+            "-" if any(load.p99_ms is None for load in loads) else spread([load.p99_ms for load in loads]),
         )
         result.raw[name] = [vars(load) for load in loads]
     return result

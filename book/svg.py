@@ -39,7 +39,8 @@ def bars(chart: dict) -> str:
             parts.append(text(0, y + 17, group, "group"))
             y += 24
         for name, values in members.items():
-            parts += bar(axis, y, name, values, log, kind(group) if group else kind(name))
+            mine = "thrum" in (kind(group), kind(name))
+            parts += bar(axis, y, name, values, log, "thrum" if mine else "peer")
             y += 32
     ticks = [line(axis.at(tick), top, axis.at(tick), y, "grid") for tick in axis.ticks()]
     for tick in axis.ticks():

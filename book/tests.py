@@ -38,6 +38,11 @@ class Charts(unittest.TestCase):
         for words in ["A <title>", "µs & more", "thrum", "2.00  (1.00 .. 3.00)"]:
             self.assertIn(words, said)
 
+    def test_what_is_thrums_stands_out(self):
+        chart = {**BARS, "groups": {"thrum": {"alone": [1.0]}, "GHC": {"alone": [1.0]}, "local": {"thrum": [1.0]}}}
+        styles = [each.get("class") for each in ElementTree.fromstring(svg.draw(chart)).iter("rect")]
+        self.assertEqual(styles, ["thrum", "peer", "thrum"])
+
     def test_who_was_never_answered_has_no_bar(self):
         chart = {**BARS, "groups": {"": {"thrum": [1.0], "starved": [None]}}}
         self.assertIn("none", texts(chart))

@@ -47,13 +47,11 @@ def run(options):
             if shutil.which(awk):
                 programs[f"{awk}, sort"] = shell(f"{awk} {AWK}{TOP}", log)
         programs["cut, sort, uniq"] = shell(f"{CUT}{TOP}", log)
-        if shutil.which("goaccess"):
-            programs["goaccess"] = ["goaccess", "--log-format=COMBINED", "--no-progress", "--output", f"{folder}/out.json", log]
         results = {name: [] for name in programs}
         for _ in range(options.rounds):
             for name, command in programs.items():
                 results[name].append(Measured(command))
-    if len({each.top for name, runs in results.items() if name != "goaccess" for each in runs}) != 1:
+    if len({each.top for runs in results.values() for each in runs}) != 1:
         raise SystemExit(f"not the same: {[(name, runs[0].top) for name, runs in results.items()]}")
     cpu = {name: [megabytes / each.cpu_s for each in runs] for name, runs in results.items()}
     for name, runs in results.items():

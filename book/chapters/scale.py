@@ -8,15 +8,16 @@ from pathlib import Path
 from chapters.small_files import configuration, make_files
 from harness import TWO_CORES, Servers, load, one_worker, programs_in_turns, scratch, thrum
 from peers import installed, tokio
-from result import Result, spread
+from result import Result, ratios, spread
 from web import PONG, nginx, thrum_pong
 
-SCALES = [1, 10, 100]
 FOLDERS = [1, 10, 100]  # of 1,000 files each
 CONNECTIONS = [100, 1_000, 10_000]
 ROUTES = [10, 100, 1_000]
 TIMERS = [10_000, 100_000, 1_000_000]
 TASKS = [10_000, 100_000, 1_000_000]
+# How much more one may cost if there are 100 times as many. Files and timers leave the processor's caches.
+BARS = {"files": 4, "connections": 2, "routes": 2, "timers": 4, "tasks": 2}
 
 NEEDS = ["taskset", "wrk"]
 ROUNDS, SECONDS = 3, 2
@@ -36,7 +37,7 @@ MEANING = """Where a line is flat, how many there are does not matter. What grow
 which a hundred times as many of anything touch; what would grow with their number itself, a list that is searched or a table
 that is looked through, would be a hundred times as high at the end."""
 
-# How often each measured thing cost what, in turns: a server's or program's name, and its rounds at each scale.
+# Of each server or program its rounds at each scale.
 Costs = dict[str, list[list[float]]]
 
 
@@ -53,13 +54,17 @@ def run(options):
     for job, unit, sizes, costs in jobs:
         lines = {}
         for name, scales in costs.items():
-            growth = [most / least for least, most in zip(scales[0], scales[-1])]
-            table.row(f"{sizes[0]:,} to {sizes[-1]:,} {job}, {unit}", name, *map(spread, scales), spread(growth))
+            table.row(f"{sizes[0]:,} to {sizes[-1]:,} {job}, {unit}", name, *map(spread, scales), spread(growth(scales)))
             lines[name] = list(zip(sizes, scales))
             result.raw[f"{name}, {job}"] = scales
-        result.line_chart(f"Cost of scale: {job}", f"{job}, logarithmic", f"{unit}, less is better", lines, log="x")
-        result.at_most(f"{job}, 100 times as many to one time", [most / least for least, most in zip(costs["thrum"][0], costs["thrum"][-1])], 2)
+        result.line_chart(f"What one costs, by the number of {job}", f"{job}, logarithmic", f"{unit}, less is better", lines, log="x")
+        result.at_most(f"{job}, 100 times as many to one time", growth(costs["thrum"]), BARS[job])
     return result
+
+
+def growth(scales: list[list[float]]) -> list[float]:
+    """How much more one costs if there are the most, round by round."""
+    return ratios(scales[-1], scales[0])
 
 
 def loads(options, sizes: list, start, ask) -> Costs:
@@ -104,7 +109,8 @@ def connections(options) -> Costs:
             if installed("nginx"):
                 servers.add("nginx", lambda port: nginx(folder, port, location=PONG, connections=count * 9 // 8))
 
-        return loads(options, CONNECTIONS, start, lambda target, count, seconds: load(target, "/", count, max(2, seconds)))
+        # It takes a while to connect.
+        return loads(options, CONNECTIONS, start, lambda target, count, seconds: load(target, "/", count, seconds + count // 2_500))
 
 
 def thrum_routes(folder: Path, port: int, count: int) -> Path:

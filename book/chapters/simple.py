@@ -17,8 +17,8 @@ PROGRAMS = {
 }
 MEANING = """All of them read what is asked for without understanding it, as the originals did. Most of it is the kernel's: to make a
 connection and to take it down. What is left is what a style adds: a thread of the system is made and ended for each connection,
-a task is a small piece of memory, a callback is a table's entry. The tasks' program reads like the threads', and costs like the
-callbacks'."""
+a task is a small piece of memory, a callback is a table's entry. The tasks' program reads like the threads', and does what the
+callbacks' does."""
 
 
 def run(options):

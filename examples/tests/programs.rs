@@ -286,6 +286,7 @@ fn pipes_carry_each_message() {
         let arguments: Vec<_> = arguments.split(' ').collect();
         let text = printed(env!("CARGO_BIN_EXE_pipes"), &arguments);
         assert!(figure(&text, "") >= 0.0, "{text}");
+        assert!(text.contains("the kernel was asked by epoll"), "{text}");
     }
 }
 
