@@ -2,11 +2,11 @@
 
 import re
 import subprocess
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import CLIENT_TLS, LOADER, Load, Server, build, free_port, missing, one_worker, scratch, server, thrum, tokio
+from harness import CLIENT_TLS, LOADER, Load, Server, Servers, one_worker, scratch, thrum
+from peers import BOOK, build, build_haskell, installed, tokio
 
 PONG = 'location / { default_type text/plain; return 200 "Pong!\\r\\n"; }'
 
@@ -38,33 +38,30 @@ def thrum_pong(port: int, certificate: Certificate | None = None) -> list:
     return thrum("pong_tls", certificate.chain, certificate.key, f"127.0.0.1:{port}")
 
 
-def pong_servers(stack: ExitStack, *, http2: bool = False, tls: bool = False, floor: bool = False) -> list[Server]:
-    """Those that say Pong: thrum, hyper, nginx, and the floor if asked for. They run until the stack is closed."""
-    folder = stack.enter_context(scratch())
+def pong_servers(servers: Servers, *, http2: bool = False, tls: bool = False, all_of_them: bool = False) -> list[Server]:
+    """Those that say Pong: thrum, hyper and nginx, and if all are asked for the floor, Warp, Go and node. They run until the
+    servers are closed."""
+    folder = servers.enter_context(scratch())
     pair = certificate(folder) if tls else None
     files = [pair.chain, pair.key] if pair else []
-    servers = []
-
-    def add(name, command, port, env=None):
-        scheme = "https" if tls else "http"
-        servers.append(stack.enter_context(server(name, command, port, env, scheme)))
-
-    port = free_port()
-    add("thrum pong", thrum_pong(port, pair), port, one_worker())
-    if floor and (loop := build("floor_epoll.c")):
-        port = free_port()
-        add("floor_epoll", [loop, port], port)
+    scheme = "https" if tls else "http"
+    servers.add("thrum pong", lambda port: thrum_pong(port, pair), one_worker(), scheme=scheme)
+    if all_of_them and (loop := build("floor_epoll.c")):
+        servers.add("floor_epoll", lambda port: [loop, port])
     if twin := tokio("pong"):
-        port = free_port()
-        add("hyper", [twin, port, "http2" if http2 else "http1", *files], port)
-    if missing("nginx"):
-        print("skipped: nginx (not installed)")
-    else:
-        port = free_port()
-        add("nginx", nginx(folder, port, location=PONG, http2=http2, certificate=pair), port)
+        servers.add("hyper", lambda port: [twin, port, "http2" if http2 else "http1", *files], scheme=scheme)
+    if installed("nginx"):
+        servers.add("nginx", lambda port: nginx(folder, port, location=PONG, http2=http2, certificate=pair), scheme=scheme)
+    if all_of_them:
+        if warp := build_haskell("fast_slow.hs", "warp"):
+            servers.add("Warp", lambda port: [warp, port, "+RTS", "-N1"])
+        if go := build("pong.go"):
+            servers.add("Go", lambda port: [go, port], {"GOMAXPROCS": "1"})
+        if installed("node"):
+            servers.add("node", lambda port: ["node", BOOK / "peers" / "fast_slow.js", port])
     if tls:
-        agree(servers)
-    return servers
+        agree(servers.running)
+    return servers.running
 
 
 def nginx(
@@ -77,8 +74,9 @@ def nginx(
     certificate: Certificate | None = None,
     connections: int = 20_000,
     open_files: int | None = None,
+    workers: int = 1,
 ) -> list:
-    """nginx with one worker, one server, and connections kept for good. Its tickets need no cache of sessions.
+    """nginx with one server, and connections kept for good. Its tickets need no cache of sessions.
 
     With `open_files` it keeps so many files open, and believes in them for a minute."""
     configuration = folder / f"nginx-{port}.conf"
@@ -88,7 +86,7 @@ def nginx(
     limit = f"worker_rlimit_nofile {open_files + connections};" if open_files else ""
     kept = f"open_file_cache max={open_files} inactive=600s; open_file_cache_valid 60s;" if open_files else ""
     configuration.write_text(
-        f"""worker_processes 1; daemon off; pid {folder}/nginx-{port}.pid; error_log /dev/null; {limit}
+        f"""worker_processes {workers}; daemon off; pid {folder}/nginx-{port}.pid; error_log /dev/null; {limit}
 events {{ worker_connections {connections}; }}
 http {{
     types {{ text/html html; }}
@@ -102,25 +100,25 @@ http {{
     return ["nginx", "-c", configuration]
 
 
-def lighttpd(folder: Path, port: int, programs: Path | None = None) -> list:
-    """lighttpd, with a folder of CGI programs at /cgi-bin/ if there is one."""
+def lighttpd(folder: Path, port: int, *, programs: Path | None = None, log: Path | None = None, workers: int = 1) -> list:
+    """lighttpd, with a folder of CGI programs at /cgi-bin/ if there is one. By itself it is one process that does all."""
     configuration = folder / f"lighttpd-{port}.conf"
-    cgi = (
-        f"""server.modules += ( "mod_cgi", "mod_alias" )
+    cgi = f'''server.modules += ( "mod_cgi", "mod_alias" )
 alias.url = ( "/cgi-bin/" => "{programs}/" )
 cgi.assign = ( ".cgi" => "" )
-"""
-        if programs
-        else ""
-    )
+'''
+    access_log = f'''server.modules += ( "mod_accesslog" )
+accesslog.filename = "{log}"
+'''
     configuration.write_text(
         f"""server.document-root = "{folder}/site"
 server.bind = "127.0.0.1"
 server.port = {port}
+server.max-worker = {workers if workers > 1 else 0}
 server.max-keep-alive-requests = 100000000
 server.max-keep-alive-idle = 600
 mimetype.assign = ( ".html" => "text/html" )
-{cgi}"""
+{cgi if programs else ""}{access_log if log else ""}"""
     )
     return ["lighttpd", "-D", "-f", configuration]
 

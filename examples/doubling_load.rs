@@ -1,5 +1,6 @@
 //! Loads a doubling server on this machine: connections that each keep some lines on their way.
-//! `doubling_load [PORT [CONNECTIONS [IN_FLIGHT [SECONDS]]]]`, default 44444, 500, 3 and 3.
+//! `doubling_load [PORT [CONNECTIONS [IN_FLIGHT [SECONDS [LINES]]]]]`, default 44444, 500, 3 and 3: for so many seconds, or
+//! until each connection has had so many lines answered.
 //!
 //! Every answer is checked. Prints how many there were, and how many a second.
 
@@ -10,12 +11,13 @@ use std::time::{Duration, Instant};
 use thrum::net::TcpStream;
 use thrum_examples::{numbers, wrong};
 
-const USAGE: &str =
-    "usage: doubling_load [PORT [CONNECTIONS [IN_FLIGHT [SECONDS]]]]    default 44444 500 3 3";
+const USAGE: &str = "usage: doubling_load [PORT [CONNECTIONS [IN_FLIGHT [SECONDS [LINES]]]]]
+       default 44444 500 3 3, and as many lines as there is time for";
 
 #[thrum::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let [port, connections, in_flight, seconds] = numbers(USAGE, [44444, 500, 3, 3]);
+    let [port, connections, in_flight, seconds, lines] =
+        numbers(USAGE, [44444, 500, 3, 3, usize::MAX]);
     let Ok(port) = u16::try_from(port) else {
         wrong(USAGE, &format!("{port} is not a port"));
     };
@@ -27,7 +29,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let end = begin + Duration::from_secs(seconds as u64);
     let clients: Vec<_> = connected
         .into_iter()
-        .map(|connection| thrum::spawn(ask_until(end, connection, in_flight)))
+        .map(|connection| thrum::spawn(ask_until(end, lines, connection, in_flight)))
         .collect();
     let mut answers = 0;
     for client in clients {
@@ -40,12 +42,17 @@ async fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Asks for the doubles of 1, 2, 3 and so on, a new one for each that is answered; how many were answered.
-async fn ask_until(end: Instant, connection: TcpStream, in_flight: usize) -> io::Result<usize> {
+async fn ask_until(
+    end: Instant,
+    lines: usize,
+    connection: TcpStream,
+    in_flight: usize,
+) -> io::Result<usize> {
     let (mut input, mut filled) = ([0; 4096], 0);
     let mut output = Vec::new();
     let (mut asked, mut answered) = (0, 0);
-    while Instant::now() < end {
-        while asked < answered + in_flight {
+    while Instant::now() < end && answered < lines {
+        while asked < lines.min(answered + in_flight) {
             asked += 1;
             writeln!(output, "{asked}")?;
         }

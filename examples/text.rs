@@ -54,6 +54,24 @@ fn measure_text(text: &str) {
         |decoded| decoded.as_ref().map_or(0, |text| text.chars().count()),
     );
     of("length").measure(|| black_box(text).chars().count(), |count| *count);
+    of("length of filter").measure(
+        || {
+            let kept = |c: &char| !c.is_alphabetic();
+            black_box(text).chars().filter(kept).count()
+        },
+        |count| *count,
+    );
+    of("length of map").measure(
+        || black_box(text).chars().map(plainer).count(),
+        |count| *count,
+    );
+    of("fold").measure(
+        || black_box(text).chars().map(|c| c as usize).sum(),
+        |sum: &usize| *sum,
+    );
+    let half = text.chars().count() / 2;
+    of("take").measure(|| &text[..place(black_box(text), half)], count);
+    of("drop").measure(|| &text[place(black_box(text), half)..], count);
     of("lines").measure(|| some_text(black_box(text), b'\n'), |found| *found);
     of("split").measure(|| some_text(black_box(text), b' '), |found| *found);
     of("words").measure(
@@ -89,8 +107,30 @@ fn measure_text(text: &str) {
         },
         characters,
     );
+    of("map").measure(
+        || black_box(text).chars().map(plainer).collect(),
+        characters,
+    );
+    of("concat map").measure(
+        || black_box(text).chars().flat_map(|c| [c, c]).collect(),
+        characters,
+    );
+    of("reverse").measure(|| black_box(text).chars().rev().collect(), characters);
+    let reversed: String = text.chars().rev().collect();
+    of("zip with").measure(
+        || {
+            let both = black_box(text).chars().zip(reversed.chars());
+            both.map(|(one, other)| one.max(other)).collect()
+        },
+        characters,
+    );
+    of("intersperse").measure(|| interspersed(black_box(text), '-'), characters);
+    of("intercalate").measure(|| black_box(&lines).join(", "), characters);
     of("concat").measure(|| black_box(&lines).concat(), characters);
     of("append").measure(|| [black_box(text), text].concat(), characters);
+    of("cons").measure(|| ["x", black_box(text)].concat(), characters);
+    let often = text.len() / OFTEN.len();
+    of("replicate").measure(|| OFTEN.repeat(black_box(often)), characters);
     let copy = text.to_owned();
     of("compare").measure(
         || black_box(text) == black_box(&copy),
@@ -116,6 +156,28 @@ fn measure_bytes(bytes: &[u8]) {
     );
     of("bytes map").measure(|| black_box(bytes).to_ascii_uppercase(), Vec::len);
     of("bytes concat").measure(|| black_box(&lines).concat(), Vec::len);
+}
+
+fn count(text: &&str) -> usize {
+    text.chars().count()
+}
+
+/// Where so many characters end.
+fn place(text: &str, count: usize) -> usize {
+    text.char_indices()
+        .nth(count)
+        .map_or(text.len(), |(place, _)| place)
+}
+
+fn plainer(c: char) -> char {
+    if c == 'e' { 'a' } else { c }
+}
+
+/// The text with this between its characters.
+fn interspersed(text: &str, between: char) -> String {
+    let mut whole: String = text.chars().flat_map(|c| [c, between]).collect();
+    whole.pop();
+    whole
 }
 
 /// How many pieces are not empty.

@@ -1,7 +1,7 @@
-"""Parsing: HTTP heads one after another, and a JSON document, from memory, by thrum's combinators and by others.
+"""Parsing: how fast are HTTP heads and a JSON document parsed, by thrum's combinators and by others?
 
-One core. 100 MB of requests: a browser's, which is 416 bytes, over and over; and 512 that differ in all lengths. As much of a
-web server's response head, and a document of 4 MB."""
+From memory, one core. 100 MB of requests: a browser's, which is 416 bytes, over and over; and 512 that differ in all lengths.
+As much of a web server's response head, and a document of 4 MB."""
 
 import json
 import re
@@ -10,7 +10,9 @@ import tempfile
 from pathlib import Path
 
 import inputs
-from harness import BOOK, Result, build, build_haskell, fastest_in_turns, peak_memory, ratios, run_program, spread, thrum
+from harness import Run, fastest_in_turns, peak_memory, thrum
+from peers import BOOK, build, build_haskell, skip
+from result import Result, Table, ratios, spread
 
 SIZE = 100_000_000
 PIECE = 64 * 1024
@@ -26,6 +28,8 @@ HTTP_PARSER = Path("/usr/include/http_parser.h")
 C_FLAGS = ["-O3", "-march=native"]
 
 NEEDS = ["taskset"]
+# The input's size says how long it takes.
+ROUNDS, SECONDS = 3, 0
 MEANING = """All of them find where the parts of a head are, and copy nothing. thrum's grammar is combinators that scan 16 or 32 bytes at
 a time; picohttpparser and httparse are written by hand; llhttp's C is generated. picohttpparser and llhttp are compiled for this
 very machine, http_parser is Debian's library, the rest is compiled for any machine of the kind. Each figure is the fastest of
@@ -33,45 +37,60 @@ five runs, three for JSON. In 64 KiB pieces the same buffer is used again and ag
 front: that is timed, the kernel's copying from the file is shown apart. The lines are those that say what a request is, without
 comments and empty lines; a parser written by hand is all of its code. JSON becomes values that are kept until all of it is read,
 with numbers read and escapes undone, and what it costs to free them again is in the time. thrum's strings are slices of the
-document where they have no escape; the others copy all of them."""
+document where they have no escape; the others copy all of them. Parsec, which makes lists of characters and parses a twentieth
+of the input, is where the article began."""
 
 
 def run(options):
-    table = Result(["input", "parser", "MB/s", "thrum to it", "lines"])
+    result = Result()
+    table = result.table(["input", "parser", "MB/s", "heads a second", "thrum to it", "lines of code"])
     with tempfile.TemporaryDirectory() as folder:
         files = write_requests(Path(folder))
         programs = request_programs()
         lines = request_lines(programs)
+        parsec = build_haskell("requests_parsec.hs", "parsec")
         for kind, (file, found) in files.items():
             commands = {name: ["taskset", "-c", "0", program, file] for name, program in programs.items()}
             pieces = f"thrum, {PIECE // 1024} KiB pieces"
             commands[pieces] = [*commands["thrum"], PIECE]
             results = fastest_in_turns(commands, options)
             check(results, found)
-            rates = rows(table, f"{kind} requests", results, lines)
+            if parsec:
+                results["Parsec"] = run_parsec(options, parsec, Path(folder) / "parsec.http", kind)
+            rates = rows(result, table, f"{kind} requests", results, lines)
             reading = [with_reading(each) for each in results[pieces]]
-            table.row(f"{kind} requests", f"{pieces}, with reading", spread(reading, 0), spread(ratios(rates["thrum"], reading)), "")
+            again = spread(ratios(rates["thrum"], reading))
+            table.row(f"{kind} requests", f"{pieces}, with reading", spread(reading, 0), "", again, "")
             if kind == "browser's":
-                hold(table, "thrum to", rates, BARS)
-                table.at_least(f"in {PIECE // 1024} KiB pieces to whole", ratios(rates[pieces], rates["thrum"]), 0.85)
-                table.at_most("memory in these pieces, MB", [peak_memory(commands[pieces])], 8)
-        table.at_most("lines of thrum's grammar", [float(lines["thrum"])], 60)
-        run_responses(options, Path(folder) / "responses.http", table)
-        run_json(options, Path(folder) / "document.json", table)
-    return table
+                hold(result, "thrum to", rates, BARS)
+                result.at_least(f"in {PIECE // 1024} KiB pieces to whole", ratios(rates[pieces], rates["thrum"]), 0.85)
+                result.at_most("memory in these pieces, MB", [peak_memory(commands[pieces])], 8)
+        result.at_most("lines of thrum's grammar", [float(lines["thrum"])], 60)
+        run_responses(options, Path(folder) / "responses.http", result, table)
+        run_json(options, Path(folder) / "document.json", result, table)
+    title = "Lines of code that say what a request's head is"
+    result.bar_chart(title, "lines, logarithmic, less is better", {name: [count] for name, count in lines.items()}, log=True)
+    return result
 
 
-def run_responses(options, file: Path, table: Result):
+def run_parsec(options, program: Path, file: Path, kind: str) -> list[Run]:
+    found = write_heads(file, inputs.requests(SIZE // 20)[kind], "requests")
+    results = fastest_in_turns({"Parsec": ["taskset", "-c", "0", program, file]}, options, runs=1)
+    check(results, found)
+    return results["Parsec"]
+
+
+def run_responses(options, file: Path, result: Result, table: Table):
     found = write_heads(file, inputs.responses(SIZE), "responses")
     commands = {"thrum": ["taskset", "-c", "0", *thrum("parse_requests", "--responses", file)]}
     if httparse := build("parsers/src/bin/responses_httparse.rs"):
         commands["httparse"] = ["taskset", "-c", "0", httparse, file]
     results = fastest_in_turns(commands, options)
     check(results, found)
-    hold(table, "responses, thrum to", rows(table, "responses", results, {}), {"httparse": BARS["httparse"]})
+    hold(result, "responses, thrum to", rows(result, table, "responses", results, {}), {"httparse": BARS["httparse"]})
 
 
-def run_json(options, file: Path, table: Result):
+def run_json(options, file: Path, result: Result, table: Table):
     file.write_bytes(inputs.document(DOCUMENT))
     programs = {
         "thrum": thrum("parse_json")[0],
@@ -87,22 +106,30 @@ def run_json(options, file: Path, table: Result):
         "thrum": code_lines(grammar.split("#[cfg(test)]")[0]),
         "attoparsec": code_lines(between_marks(BOOK / "peers" / "json_attoparsec.hs")),
     }
-    hold(table, "JSON, thrum to", rows(table, "JSON", results, lines), JSON_BARS)
+    hold(result, "JSON, thrum to", rows(result, table, "JSON", results, lines), JSON_BARS)
 
 
-def rows(table: Result, what: str, results: dict, lines: dict[str, int]) -> dict[str, list[float]]:
-    """A row for each parser; its MB/s, round by round."""
-    table.raw[what] = {name: [vars(each) for each in runs] for name, runs in results.items()}
+def rows(result: Result, table: Table, what: str, results: dict, lines: dict[str, int]) -> dict[str, list[float]]:
+    """A row for each parser, and a chart; its MB/s, round by round."""
+    result.raw[what] = {name: [vars(each) for each in runs] for name, runs in results.items()}
     rates = {name: [each.rate() for each in runs] for name, runs in results.items()}
     for name, values in rates.items():
         count = f"{lines[name]:,}" if name in lines else ""
-        table.row(what, name, spread(values, 0), spread(ratios(rates["thrum"], values)), count)
+        heads = heads_per_mb(results[name][0])
+        shown = spread([heads * rate for rate in values], 0) if heads else ""
+        table.row(what, name, spread(values, 0), shown, spread(ratios(rates["thrum"], values)), count)
+    result.bar_chart(f"Parsing on one core: {what}", "MB a second, logarithmic, more is better", rates, log=True)
     return rates
 
 
-def hold(table: Result, what: str, rates: dict[str, list[float]], bars: dict[str, float]):
+def heads_per_mb(run: Run) -> float | None:
+    said = re.match(r"(\d+) (?:requests|responses), \d+ header fields, (\d+) bytes", run.output)
+    return int(said[1]) / int(said[2]) * 1e6 if said else None
+
+
+def hold(result: Result, what: str, rates: dict[str, list[float]], bars: dict[str, float]):
     for name in (name for name in bars if name in rates):
-        table.at_least(f"{what} {name}", ratios(rates["thrum"], rates[name]), bars[name])
+        result.at_least(f"{what} {name}", ratios(rates["thrum"], rates[name]), bars[name])
 
 
 def write_requests(folder: Path) -> dict[str, tuple[Path, str]]:
@@ -144,18 +171,18 @@ def request_programs() -> dict[str, Path]:
         sources = [LLHTTP / name for name in ("llhttp.c", "api.c", "http.c")]
         programs["llhttp"] = build("requests_llhttp.c", *C_FLAGS, "-I", "/usr/share/include/llhttp", *sources)
     else:
-        print("skipped: llhttp (its source is not installed; Debian: node-llhttp)")
+        skip("llhttp", "its source is not installed; Debian: node-llhttp")
     if HTTP_PARSER.exists():
         programs["http_parser"] = build("requests_http_parser.c", "-lhttp_parser")
     else:
-        print("skipped: http_parser (not installed; Debian: libhttp-parser-dev)")
+        skip("http_parser", "not installed; Debian: libhttp-parser-dev")
     return {name: program for name, program in programs.items() if program}
 
 
 def build_picohttpparser(*flags) -> Path | None:
     source = crate_source("picohttpparser-sys")
     if source is None:
-        print("skipped: picohttpparser (the crate picohttpparser-sys, which has its source, cannot be fetched)")
+        skip("picohttpparser", "the crate picohttpparser-sys, which has its source, cannot be fetched")
         return None
     folder = source / "deps" / "picohttpparser"
     # Its constants are shorter than what is loaded of them, which gcc would warn of.
@@ -178,6 +205,7 @@ def request_lines(programs: dict[str, Path]) -> dict[str, int]:
         "thrum": code_lines(thrum_grammar()),
         "winnow": code_lines(between_marks(PARSERS / "src/bin/requests_winnow.rs")),
         "attoparsec": code_lines(between_marks(BOOK / "peers" / "requests_attoparsec.hs")),
+        "Parsec": code_lines(between_marks(BOOK / "peers" / "requests_parsec.hs")),
     }
     if "httparse" in programs and (source := crate_source("httparse")):
         files = [source / "src" / "lib.rs", source / "src" / "iter.rs", *(source / "src" / "simd").glob("*.rs")]
@@ -209,3 +237,20 @@ def code_lines(text: str) -> int:
     """Lines that are neither empty nor nothing but a comment."""
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     return sum(1 for line in text.splitlines() if line.strip() and not re.match(r"\s*(//|--)", line))
+
+
+# At the end of the file, since the grammar is taken out of several.
+PROGRAMS = {
+    "thrum, the grammar": thrum_grammar,
+    "attoparsec": "book/peers/requests_attoparsec.hs",
+    "Parsec": "book/peers/requests_parsec.hs",
+    "winnow": "book/peers/parsers/src/bin/requests_winnow.rs",
+    "httparse": "book/peers/parsers/src/bin/requests_httparse.rs",
+    "picohttpparser": "book/peers/requests_pico.c",
+    "llhttp": "book/peers/requests_llhttp.c",
+    "http_parser": "book/peers/requests_http_parser.c",
+    "thrum, JSON": "crates/thrum-parse/src/json/grammar.rs",
+    "attoparsec, JSON": "book/peers/json_attoparsec.hs",
+    "aeson, JSON": "book/peers/json_aeson.hs",
+    "serde_json, JSON": "book/peers/parsers/src/bin/json_serde.rs",
+}

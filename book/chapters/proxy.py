@@ -3,11 +3,17 @@
 A short answer over keep-alive on both sides, 64 connections; the proxy has one core, the load and the upstream have the
 other. Each tells the upstream who asks, by Host and X-Forwarded-For and -Proto."""
 
-from contextlib import ExitStack
-
-from harness import LOADER_CORE, compare, cost_table, free_port, in_turns, load, missing, one_worker, scratch, server, thrum
+from harness import LOADER_CORE, Servers, free_port, in_turns, load, one_worker, scratch, server, thrum
+from peers import installed
+from result import compare, cost_table
 
 NEEDS = ["taskset", "wrk"]
+ROUNDS, SECONDS = 3, 2
+PROGRAMS = {
+    "thrum": "examples/proxy.rs",
+    "nginx": "book/chapters/proxy.py#nginx",
+    "haproxy": "book/chapters/proxy.py#haproxy",
+}
 MEANING = """A proxied request is two of each: reads, writes, heads. The kernel's part is the same for all of them; what differs is what a
 proxy does with the heads, and how it finds a connection to the upstream that idles."""
 
@@ -59,27 +65,17 @@ backend pong
 
 
 def run(options):
-    with ExitStack() as stack:
-        folder = stack.enter_context(scratch())
+    with scratch() as folder, Servers() as servers:
         upstream = free_port()
         pong = thrum("pong", f"127.0.0.1:{upstream}")
-        stack.enter_context(server("the upstream", pong, upstream, one_worker(), core=LOADER_CORE))
-        servers = []
-
-        def add(name, command, port, env=None):
-            servers.append(stack.enter_context(server(name, command, port, env)))
-
-        port = free_port()
-        add("thrum", thrum("proxy", f"127.0.0.1:{port}", f"127.0.0.1:{upstream}"), port, one_worker())
+        servers.enter_context(server("the upstream", pong, upstream, one_worker(), cores=LOADER_CORE))
+        servers.add("thrum", lambda port: thrum("proxy", f"127.0.0.1:{port}", f"127.0.0.1:{upstream}"), one_worker())
         for name, command in [("nginx", nginx), ("haproxy", haproxy)]:
-            if missing(name):
-                print(f"skipped: {name} (not installed)")
-                continue
-            port = free_port()
-            add(name, command(folder, port, upstream), port)
+            if installed(name):
+                servers.add(name, lambda port: command(folder, port, upstream))
         measure = lambda target: load(target, "/", 64, options.seconds)
-        results = in_turns(servers, options, measure)
-    table = cost_table(results)
-    compare(table, results, "CPU a request", "thrum", "nginx", 0.75)
-    compare(table, results, "CPU a request", "thrum", "haproxy", 0.85)
-    return table
+        results = in_turns(servers.running, options, measure)
+    result = cost_table(results, "A reverse proxy: what a request costs it")
+    compare(result, results, "CPU a request", "thrum", "nginx", 0.75)
+    compare(result, results, "CPU a request", "thrum", "haproxy", 0.85)
+    return result

@@ -1,4 +1,4 @@
-"""Small files: 100,000 of them, asked for at random.
+"""Small files: what do 100,000 of them cost, asked for at random?
 
 Cold: each once, of a server that has just been started; the system has them in memory. Warm: any of them, after that.
 64 connections, one core. nginx keeps them open, as many as the system lets it; thrum keeps them in memory; both believe in
@@ -6,13 +6,20 @@ them for a minute. thrum's cache as it is by default holds a twelfth of them."""
 
 import random
 import resource
-from contextlib import ExitStack
 
-from harness import compare, cost_table, free_port, load, missing, one_worker, scratch, server, thrum
+from harness import Servers, load, one_worker, scratch, thrum
+from peers import installed
+from result import compare, cost_table
 from web import nginx
 
 NEEDS = ["taskset", "wrk"]
-FOLDERS, EACH = 100, 1000  # as in peers/small_files.lua
+ROUNDS, SECONDS = 3, 3
+PROGRAMS = {
+    "thrum": "book/chapters/small_files.py#configuration",
+    "nginx": "book/web.py#nginx",
+    "the load": "book/peers/small_files.lua",
+}
+FOLDERS, EACH = 100, 1000  # of so many files, as in peers/small_files.lua
 # wrk stays for as long as it is told to, though it has asked for all of them.
 COLD_SECONDS = 10
 MEANING = """A file that is kept is sent in one write with its head, without a system call for itself. One that is not costs an openat2, an
@@ -50,9 +57,7 @@ def commands(folder):
     large = f"file-cache {{ entries {2 * FOLDERS * EACH}; size 1GiB; recheck 1m }}"
     for name, settings in [("thrum", large), ("thrum, default cache", "")]:
         yield name, lambda port, settings=settings: thrum("thrum", "run", configuration(folder, port, settings)), one_worker()
-    if missing("nginx"):
-        print("skipped: nginx (not installed)")
-    else:
+    if installed("nginx"):
         most = open_files()
         yield "nginx", lambda port: nginx(folder, port, open_files=most, connections=500), None
 
@@ -61,17 +66,17 @@ def run(options):
     with scratch() as folder:
         make_files(folder / "site")
         results = {}
-        servers = list(commands(folder))
+        everyone = list(commands(folder))
         for _ in range(options.rounds):
-            for name, command, env in servers:
-                port = free_port()
-                with ExitStack() as stack:
-                    target = stack.enter_context(server(name, command(port), port, env))
-                    once = load(target, "/", 64, COLD_SECONDS, "small_files.lua", arguments=["once"])
+            for name, command, env in everyone:
+                with Servers() as servers:
+                    servers.add(name, command, env)
+                    target = servers.running[0]
+                    once = load(target, "/", 64, COLD_SECONDS, "small_files.lua", arguments=["once", str(FOLDERS)])
                     results.setdefault(f"{name}, cold", []).append(once)
-                    warm = load(target, "/", 64, options.seconds, "small_files.lua")
+                    warm = load(target, "/", 64, options.seconds, "small_files.lua", arguments=["any", str(FOLDERS)])
                     results.setdefault(f"{name}, warm", []).append(warm)
-        table = cost_table(results)
+        result = cost_table(results, "100,000 small files at random: what a request costs")
         for heat in ["cold", "warm"]:
-            compare(table, results, "CPU a request", f"thrum, {heat}", f"nginx, {heat}", 1.0)
-        return table
+            compare(result, results, "CPU a request", f"thrum, {heat}", f"nginx, {heat}", 1.0)
+        return result

@@ -1,4 +1,5 @@
-// M one-byte messages through N pipes, a reader and a writer goroutine each. pipes N M
+// M one-byte messages through N pipes, a reader and a writer goroutine each, each read within SECONDS if that is given.
+// pipes N M [SECONDS]
 package main
 
 import (
@@ -12,6 +13,10 @@ import (
 func main() {
 	pipes, _ := strconv.Atoi(os.Args[1])
 	messages, _ := strconv.Atoi(os.Args[2])
+	seconds := 0
+	if len(os.Args) > 3 {
+		seconds, _ = strconv.Atoi(os.Args[3])
+	}
 	each := messages / pipes
 	readers, writers := make([]*os.File, pipes), make([]*os.File, pipes)
 	for i := range readers {
@@ -24,6 +29,7 @@ func main() {
 	var done sync.WaitGroup
 	done.Add(pipes)
 	for i := range readers {
+		i := i
 		go func() {
 			message := []byte("x")
 			for j := 0; j < each; j++ {
@@ -33,6 +39,9 @@ func main() {
 		go func() {
 			message := make([]byte, 1)
 			for j := 0; j < each; j++ {
+				if seconds > 0 {
+					readers[i].SetReadDeadline(time.Now().Add(time.Duration(seconds) * time.Second))
+				}
 				readers[i].Read(message)
 			}
 			done.Done()

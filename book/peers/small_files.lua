@@ -1,7 +1,6 @@
--- wrk: 100,000 files, which chapters/small_files.py made. With "once" each of them in a random order, then it stops; else
--- any of them, at random.
-local folders, each = 100, 1000
-local count = folders * each
+-- wrk: files in folders of 1,000, which chapters/small_files.py made. With "once N" those of N folders, each of them in a random
+-- order, then it stops; with "any N" any of them, at random.
+local each = 1000
 
 local function path(number)
   return string.format("/%02d/%03d.html", math.floor(number / each), number % each)
@@ -9,6 +8,7 @@ end
 
 init = function(arguments)
   math.randomseed(20261121)
+  local count = tonumber(arguments[2]) * each
   requests = {}
   for number = 0, count - 1 do
     requests[number + 1] = wrk.format("GET", path(number))
@@ -34,6 +34,6 @@ init = function(arguments)
 end
 
 request = function()
-  turn = turn % count + 1
+  turn = turn % #requests + 1
   return requests[turn]
 end

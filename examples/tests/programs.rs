@@ -86,6 +86,21 @@ fn pong_says_pong() {
 }
 
 #[test]
+fn simple_servers_say_pong_in_three_styles() {
+    for program in [
+        env!("CARGO_BIN_EXE_simple_callbacks"),
+        env!("CARGO_BIN_EXE_simple_tasks"),
+        env!("CARGO_BIN_EXE_simple_threads"),
+    ] {
+        let server = Listening::start(program);
+        for _ in 0..3 {
+            let answer = server.get("/");
+            assert!(answer.ends_with("\r\n\r\nPong!\r\n"), "{program}: {answer}");
+        }
+    }
+}
+
+#[test]
 fn pong_tls_takes_certificates_from_files() {
     let folder = tempfile::tempdir().unwrap();
     let (chain, key) = (
@@ -267,9 +282,11 @@ fn spawn_creates_and_destroys() {
 
 #[test]
 fn pipes_carry_each_message() {
-    for (pipes, messages) in [("1", "1"), ("20", "1000"), ("600", "1200")] {
-        let text = printed(env!("CARGO_BIN_EXE_pipes"), &[pipes, messages]);
+    for arguments in ["1 1", "20 1000", "600 1200", "20 1000 60"] {
+        let arguments: Vec<_> = arguments.split(' ').collect();
+        let text = printed(env!("CARGO_BIN_EXE_pipes"), &arguments);
         assert!(figure(&text, "") >= 0.0, "{text}");
+        assert!(text.contains("the kernel was asked by epoll"), "{text}");
     }
 }
 
@@ -297,11 +314,15 @@ fn switch_measures_each_step() {
 
 #[test]
 fn cpu_says_how_the_two_compare() {
-    let text = printed(env!("CARGO_BIN_EXE_cpu"), &["25"]);
-    assert!(
-        figure(&text, "one after the other") > 0.0 && figure(&text, "ratio") > 0.0,
-        "{text}"
-    );
+    let fibs = Listening::start(env!("CARGO_BIN_EXE_fibs"));
+    let url = format!("http://{}/fib/25", fibs.address);
+    for argument in ["25", &url] {
+        let text = printed(env!("CARGO_BIN_EXE_cpu"), &[argument]);
+        assert!(
+            figure(&text, "one after the other") > 0.0 && figure(&text, "ratio") > 0.0,
+            "{text}"
+        );
+    }
 }
 
 #[test]
@@ -571,6 +592,8 @@ fn the_load_checks_each_answer() {
     let doubling = Listening::start(env!("CARGO_BIN_EXE_doubling"));
     let text = printed(load, &[&port(&doubling), "3", "2", "1"]);
     assert!(figure(&text, "answers") >= 3.0, "{text}");
+    let text = printed(load, &[&port(&doubling), "3", "2", "60", "5"]);
+    assert_eq!(figure(&text, "answers"), 15.0, "{text}");
 
     let echo = Listening::start(env!("CARGO_BIN_EXE_echo"));
     let output = Command::new(load)
@@ -602,6 +625,9 @@ fn a_wrong_argument_is_answered_with_the_usage() {
         (env!("CARGO_BIN_EXE_pong"), "127.0.0.1:70000"),
         (env!("CARGO_BIN_EXE_pong_tls"), "chain.pem"),
         (env!("CARGO_BIN_EXE_pong_tls"), "chain.pem key.pem nowhere"),
+        (env!("CARGO_BIN_EXE_simple_callbacks"), "127.0.0.1"),
+        (env!("CARGO_BIN_EXE_simple_tasks"), "127.0.0.1"),
+        (env!("CARGO_BIN_EXE_simple_threads"), "127.0.0.1"),
         (env!("CARGO_BIN_EXE_spawn"), "many"),
         (env!("CARGO_BIN_EXE_switch"), "0"),
         (env!("CARGO_BIN_EXE_text"), "--fast"),

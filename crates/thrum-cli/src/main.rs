@@ -25,6 +25,7 @@ mod bench;
 mod browser;
 mod command;
 mod configure;
+mod descriptors;
 mod documents;
 mod ending;
 mod error;

@@ -8,6 +8,9 @@ use thrum_http::client::Fields;
 
 use crate::ErrorKind;
 
+/// Bytes of a body in which something is looked for; what follows is passed over.
+const BODY_BYTES: usize = 16 * 1024 * 1024;
+
 /// What every answer is expected to be; else it counts as an error.
 #[derive(Clone, Debug, Default)]
 pub struct Expect {
@@ -107,6 +110,14 @@ impl Expect {
             return Ok(());
         }
         self.fields(|name| fields.get(name.as_bytes()).collect::<Vec<_>>().into_iter())
+    }
+
+    /// Keeps some of a body, if it is to be looked at.
+    pub(crate) fn keep(&self, body: &mut Vec<u8>, data: &[u8]) {
+        if self.body.is_some() {
+            let room = BODY_BYTES - body.len();
+            body.extend_from_slice(&data[..data.len().min(room)]);
+        }
     }
 
     /// Whether a body is as expected.

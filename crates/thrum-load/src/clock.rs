@@ -57,6 +57,12 @@ impl Clock {
             self.0.changed.notify_one();
         }
     }
+
+    /// Wakes all who wait, before their times.
+    pub(crate) fn wake_all(&self) {
+        let waiting = std::mem::take(&mut self.0.lock().waiting);
+        waiting.into_values().for_each(Waker::wake);
+    }
 }
 
 impl Drop for Clock {

@@ -66,8 +66,9 @@ impl Lane {
     pub(crate) async fn run(mut self) {
         while self.is_wanted().await {
             let end = match self.connect().await {
-                Ok(dialed) => self.speak(dialed).await,
-                Err(kind) => Err(kind),
+                Some(Ok(dialed)) => self.speak(dialed).await,
+                Some(Err(kind)) => Err(kind),
+                None => break,
             };
             match end {
                 Ok(End::Load) => break,
@@ -111,21 +112,25 @@ impl Lane {
         .await
     }
 
-    async fn connect(&mut self) -> Result<Dialed, ErrorKind> {
-        let _permit = self.shared.dials.acquire().await;
-        let dialed = timeout(
-            self.shared.plan.timeout,
-            self.shared.dialer(self.index).dial(),
-        )
-        .await;
-        let dialed = dialed
-            .map_err(|_| ErrorKind::Timeout)?
-            .map_err(|error| kind(&error))?;
-        let (connect, tls) = (dialed.connect_time(), dialed.handshake_time());
-        self.shared.note(self.index, |record, now| {
-            record.connected(now, connect, tls)
-        });
-        Ok(dialed)
+    /// Connects, when it is its turn. `None`: until then the load was over.
+    async fn connect(&mut self) -> Option<Result<Dialed, ErrorKind>> {
+        let shared = self.shared.clone();
+        let _permit = shared.dials.acquire().await;
+        if shared.is_over(Instant::now()) {
+            return None;
+        }
+        let dial = shared.dialer(self.index).dial();
+        Some(match timeout(shared.plan.timeout, dial).await {
+            Ok(Ok(dialed)) => {
+                let (connect, tls) = (dialed.connect_time(), dialed.handshake_time());
+                shared.note(self.index, |record, now| {
+                    record.connected(now, connect, tls)
+                });
+                Ok(dialed)
+            }
+            Ok(Err(error)) => Err(kind(&error)),
+            Err(_) => Err(ErrorKind::Timeout),
+        })
     }
 
     /// Speaks the protocol on a connection, until its end.

@@ -63,6 +63,6 @@ pub use check::{BadField, BadStatus, Expect, ExpectedField, StatusRange};
 pub use latency::Latency;
 pub use load::{Load, LoadError, Progress};
 pub use pace::{Arrivals, BadRate, Rate};
-pub use plan::{BadPlan, Plan, Target};
+pub use plan::{BadPlan, HttpVersion, Plan, Target};
 pub use requests::{BadRequest, BodyText, RequestText};
 pub use results::{ClientCost, ErrorKind, FORM, Results, Second};

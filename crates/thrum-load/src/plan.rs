@@ -57,14 +57,26 @@ pub struct Plan {
 pub struct Target {
     /// The URL, of `http`, `https`, `ws`, `wss` or `tcp`.
     pub url: Uri,
-    /// HTTP/2 rather than what is agreed on by TLS, or HTTP/1.1 without.
-    pub http2: bool,
+    /// Which version of HTTP is spoken.
+    pub version: HttpVersion,
     /// Any certificate will do.
     pub insecure: bool,
     /// A Unix socket instead of the URL's host.
     pub unix_socket: Option<PathBuf>,
     /// Addresses of this machine to connect from, in turn. One has some 28,000 connections to a server's port.
     pub from: Vec<IpAddr>,
+}
+
+/// Versions of HTTP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HttpVersion {
+    /// What TLS agrees on; HTTP/1.1 without.
+    #[default]
+    Negotiated,
+    /// HTTP/1.1.
+    Http1,
+    /// HTTP/2, with prior knowledge where there is no TLS.
+    Http2,
 }
 
 /// What is spoken.
@@ -99,7 +111,7 @@ impl Plan {
     pub fn new(url: Uri) -> Result<Self, BadPlan> {
         let target = Target {
             url,
-            http2: false,
+            version: HttpVersion::default(),
             insecure: false,
             unix_socket: None,
             from: Vec::new(),
@@ -181,7 +193,7 @@ impl Plan {
                 ),
             ),
             (
-                self.target.http2 && protocol != Protocol::Http,
+                self.target.version == HttpVersion::Http2 && protocol != Protocol::Http,
                 ("--http2", "the URL", "only http and https speak HTTP/2"),
             ),
             (
@@ -243,7 +255,11 @@ impl Plan {
             "warm-up",
             format!("{:?}", self.warm_up),
         );
-        add(self.target.http2, "protocol", "HTTP/2".to_owned());
+        match self.target.version {
+            HttpVersion::Negotiated => {}
+            HttpVersion::Http1 => add(true, "protocol", "HTTP/1.1".to_owned()),
+            HttpVersion::Http2 => add(true, "protocol", "HTTP/2".to_owned()),
+        }
         add(
             self.requests.len() > 1,
             "list",

@@ -149,14 +149,19 @@ impl Results {
     }
 
     /// Several runs of one load as one, in the order they were made; `None` of none. Of the seconds it has the whole ones,
-    /// one run's after the other's.
+    /// one run's after the other's. Its plan says how many rounds there were.
     pub fn join<'a>(rounds: impl IntoIterator<Item = &'a Self>) -> Option<Self> {
         let mut rounds = rounds.into_iter();
         let first = rounds.next()?;
         let mut all = first.clone();
         all.seconds = first.whole_seconds().to_vec();
+        let mut count = 1;
         for round in rounds {
             all.append(round);
+            count += 1;
+        }
+        if count > 1 {
+            all.plan.push(("rounds".to_owned(), count.to_string()));
         }
         Some(all)
     }
@@ -249,6 +254,8 @@ mod tests {
         assert_eq!(all.failed_share(), 6.0 / 706.0);
         assert_eq!(all.warnings.len(), 1);
         assert!((all.elapsed_s - 7.8).abs() < 1e-9);
+        assert_eq!(all.plan.last().unwrap().1, "3");
+        assert_eq!(Results::join([&one]), Some(one));
         assert_eq!(Results::join([]), None);
     }
 

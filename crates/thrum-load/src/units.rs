@@ -55,6 +55,12 @@ pub(crate) fn change(change: f64) -> String {
     format!("{sign}{text} %")
 }
 
+/// Between two changes: `-19.4 to -10.4 %`.
+pub(crate) fn interval([low, high]: [f64; 2]) -> String {
+    let low = change(low);
+    format!("{} to {}", low.trim_end_matches(" %"), change(high))
+}
+
 fn scaled(number: f64, step: f64, units: &[&str]) -> String {
     let mut number = number;
     for (at, unit) in units.iter().enumerate() {
@@ -141,5 +147,6 @@ mod tests {
         assert_eq!(change(-0.001), "-0.1 %");
         assert_eq!(change(-0.000_1), "0.0 %");
         assert_eq!(change(1e9), "> +9900 %");
+        assert_eq!(interval([-0.1, 0.12]), "-10.0 to +12.0 %");
     }
 }

@@ -12,7 +12,7 @@ use thrum_http::{
     service_fn, websocket,
 };
 use thrum_load::{
-    Arrivals, BodyText, ErrorKind, Load, LoadError, Plan, Rate, RequestText, Results,
+    Arrivals, BodyText, ErrorKind, HttpVersion, Load, LoadError, Plan, Rate, RequestText, Results,
 };
 use thrum_rt::net::{TcpListener, UnixListener};
 use thrum_rt::time::{sleep, timeout};
@@ -320,7 +320,7 @@ fn speaks_http2_with_and_without_tls() {
         plain.requests_total = Some(200);
         plain.expect.body = Some(b"HTTP/1.1".to_vec());
         assert_eq!(run(plain.clone()).await.answered, 200);
-        plain.target.http2 = true;
+        plain.target.version = HttpVersion::Http2;
         plain.expect.body = Some(b"HTTP/2.0".to_vec());
         assert_eq!(run(plain).await.answered, 200);
     });

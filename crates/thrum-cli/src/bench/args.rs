@@ -203,8 +203,12 @@ pub(super) struct RequestArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Connection")]
 pub(super) struct ConnectionArgs {
-    /// Speak HTTP/2 [default: what TLS agrees on, and HTTP/1.1 without]
+    /// Speak HTTP/1.1 [default: what TLS agrees on, and HTTP/1.1 without]
     #[arg(long)]
+    pub(super) http1: bool,
+
+    /// Speak HTTP/2
+    #[arg(long, conflicts_with = "http1")]
     pub(super) http2: bool,
 
     /// Take any certificate
@@ -248,7 +252,7 @@ pub(super) struct OutputArgs {
     #[arg(long, value_name = "N", default_value_t = 5, requires = "against")]
     pub(super) rounds: usize,
 
-    /// Fail unless this holds: p99=5ms,errors=0
+    /// Fail unless this holds, of the first URL: p99=5ms,errors=0
     #[arg(long, value_name = "BUDGET")]
     pub(super) budget: Option<Budget>,
 

@@ -15,6 +15,7 @@ mod plan;
 use std::io::IsTerminal;
 use std::num::NonZero;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use http::Uri;
 use thrum_load::{Load, Results};
@@ -28,6 +29,9 @@ use crate::error::Failure;
 /// A shell's status for a program that was ended by SIGINT.
 const INTERRUPTED: i32 = 130;
 
+/// No task of a load computes for long; where it looks so, the machine is full, and more threads would not help.
+const SLICE: Duration = Duration::from_millis(100);
+
 /// Measures, or compares what was measured.
 pub(crate) fn run(args: BenchArgs) -> Result<ExitCode, Failure> {
     match (&args.command, &args.run.url) {
@@ -40,7 +44,7 @@ pub(crate) fn run(args: BenchArgs) -> Result<ExitCode, Failure> {
 fn measure(args: &RunArgs, url: &Uri) -> Result<ExitCode, Failure> {
     let usual = || std::thread::available_parallelism().map_or(1, NonZero::get);
     let threads = args.load.threads.map_or_else(usual, NonZero::get);
-    let runtime = Runtime::builder().workers(threads).build();
+    let runtime = Runtime::builder().workers(threads).slice(SLICE).build();
     let runtime = runtime.map_err(Failure::Runtime)?;
     let Some(other) = &args.output.against else {
         let results = runtime.block_on(one(args, url, threads))?;

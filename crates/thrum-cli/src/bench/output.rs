@@ -6,7 +6,6 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use thrum_load::Results;
-use thrum_load::budget::Budget;
 use thrum_load::compare::{Comparison, compare};
 use thrum_load::report::{Run, csv, hdr, html, json, text};
 
@@ -22,22 +21,15 @@ pub(super) fn run(args: &OutputArgs, results: &Results) -> Result<ExitCode, Fail
     print(args, &text::run(results))?;
     write(args.json.as_deref(), json::run(results).as_bytes())?;
     write_all(args, &runs, None)?;
-    let mut held = true;
-    if let Some(budget) = &args.budget {
-        held = check(args, budget, results)?;
-    }
-    Ok(match (held, results.answered) {
-        (false, _) => ExitCode::from(OVER_BUDGET),
-        (true, 0) => ExitCode::FAILURE,
-        (true, _) => ExitCode::SUCCESS,
-    })
+    ending(args, Some(results), results.answered == 0)
 }
 
 /// Reports the rounds of two targets that were measured in turns.
 pub(super) fn pair(args: &OutputArgs, a: &[Results], b: &[Results]) -> Result<ExitCode, Failure> {
     let comparison = compare(a, b);
-    for last in [a.last(), b.last()].into_iter().flatten() {
-        print(args, &text::run(last))?;
+    let joined = [Results::join(a), Results::join(b)];
+    for all in joined.iter().flatten() {
+        print(args, &text::run(all))?;
         print(args, "\n")?;
     }
     print(args, &text::comparison(&comparison))?;
@@ -54,18 +46,8 @@ pub(super) fn pair(args: &OutputArgs, a: &[Results], b: &[Results]) -> Result<Ex
         runs.push(Run { name, results });
     }
     write_all(args, &runs, Some(&comparison))?;
-    let mut held = true;
-    if let Some(budget) = &args.budget {
-        for results in a {
-            held &= check(args, budget, results)?;
-        }
-    }
-    let is_silent = a.iter().chain(b).any(|results| results.answered == 0);
-    Ok(match (held, is_silent) {
-        (false, _) => ExitCode::from(OVER_BUDGET),
-        (true, true) => ExitCode::FAILURE,
-        (true, false) => ExitCode::SUCCESS,
-    })
+    let is_silent = joined.iter().flatten().any(|all| all.answered == 0);
+    ending(args, joined[0].as_ref(), is_silent)
 }
 
 /// Says whether results that were written before differ.
@@ -77,7 +59,7 @@ pub(super) fn compared(args: &CompareArgs) -> Result<ExitCode, Failure> {
     };
     anstream::stdout()
         .write_all(text.as_bytes())
-        .map_err(Failure::Output)?;
+        .map_err(Failure::Stdout)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -86,16 +68,28 @@ fn read(path: &Path) -> Result<Vec<Results>, Failure> {
     json::read(&text).map_err(|error| Failure::Results(path.to_owned(), error))
 }
 
-fn check(args: &OutputArgs, budget: &Budget, results: &Results) -> Result<bool, Failure> {
-    let checks = budget.check(results);
-    let held = checks.iter().all(|check| check.held);
-    if !held || !args.quiet {
-        let text = text::budget(&checks);
-        anstream::stderr()
-            .write_all(text.as_bytes())
-            .map_err(Failure::Output)?;
+/// The exit code of results that are held to the budget, if there is one.
+fn ending(
+    args: &OutputArgs,
+    results: Option<&Results>,
+    is_silent: bool,
+) -> Result<ExitCode, Failure> {
+    let mut held = true;
+    if let (Some(budget), Some(results)) = (&args.budget, results) {
+        let checks = budget.check(results);
+        held = checks.iter().all(|check| check.held);
+        if !held || !args.quiet {
+            let text = text::budget(&checks);
+            anstream::stderr()
+                .write_all(text.as_bytes())
+                .map_err(Failure::Stdout)?;
+        }
     }
-    Ok(held)
+    Ok(match (held, is_silent) {
+        (false, _) => ExitCode::from(OVER_BUDGET),
+        (true, true) => ExitCode::FAILURE,
+        (true, false) => ExitCode::SUCCESS,
+    })
 }
 
 /// To standard output, unless that is somebody else's.
@@ -107,7 +101,7 @@ fn print(args: &OutputArgs, text: &str) -> Result<(), Failure> {
     }
     anstream::stdout()
         .write_all(text.as_bytes())
-        .map_err(Failure::Output)
+        .map_err(Failure::Stdout)
 }
 
 fn write_all(
@@ -126,7 +120,7 @@ fn write_all(
 fn write(path: Option<&Path>, bytes: &[u8]) -> Result<(), Failure> {
     match path {
         None => Ok(()),
-        Some(path) if is_stdout(path) => io::stdout().write_all(bytes).map_err(Failure::Output),
+        Some(path) if is_stdout(path) => io::stdout().write_all(bytes).map_err(Failure::Stdout),
         Some(path) => {
             fs::write(path, bytes).map_err(|error| Failure::Write(path.to_owned(), error))
         }

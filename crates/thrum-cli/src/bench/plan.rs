@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use http::{Method, Uri};
-use thrum_load::{BodyText, Expect, Plan, RequestText};
+use thrum_load::{BodyText, Expect, HttpVersion, Plan, RequestText};
 
 use super::args::{RequestArgs, RunArgs};
 use crate::error::Failure;
@@ -27,7 +27,11 @@ pub(super) fn plan(args: &RunArgs, url: &Uri, threads: usize) -> Result<Plan, Fa
     plan.stop_on_error = load.stop_on_error;
     plan.threads = threads;
     plan.cookies = args.requests.cookies;
-    plan.target.http2 = args.connection.http2;
+    plan.target.version = match (args.connection.http1, args.connection.http2) {
+        (true, _) => HttpVersion::Http1,
+        (_, true) => HttpVersion::Http2,
+        _ => HttpVersion::Negotiated,
+    };
     plan.target.insecure = args.connection.insecure;
     plan.target.unix_socket = args.connection.unix.clone();
     plan.target.from = args

@@ -9,23 +9,26 @@ use thrum_server::config::{Config, Report};
 use thrum_server::site::{Kept, Sites, TABLES};
 
 use super::{FileArgs, Format};
+use crate::banner;
 use crate::error::Failure;
+use crate::run::Prepared;
 use crate::terminal::{self, print_out};
 
 /// Says what is wrong, or that nothing is.
 pub(super) fn check(args: &FileArgs) -> Result<ExitCode, Failure> {
-    match (checked(args), args.format) {
+    match (Prepared::read(&args.file, &Kept::default()), args.format) {
         (Ok(_), Format::Json) => print_out("[]\n"),
-        (Ok((config, _)), Format::Text) => {
+        (Ok(Prepared { config, .. }), Format::Text) => {
             let routes: usize = config.sites.iter().map(|site| site.routes.len()).sum();
-            let sites = counted(config.sites.len(), "site");
-            let routes = counted(routes, "route");
+            let sites = banner::sites(config.sites.len());
+            let routes = banner::counted(routes as u64, "route", "routes");
             print_out(format!(
                 "{}: {sites}, {routes}, no mistakes\n",
                 args.file.display()
             ))
         }
-        (Err(report), format) => say(&report, format),
+        (Err(Failure::Config(report)), format) => say(&report, format),
+        (Err(failure), _) => Err(failure),
     }
 }
 
@@ -78,9 +81,4 @@ fn say(report: &Report, format: Format) -> Result<ExitCode, Failure> {
 pub(super) fn print_mistakes(report: &Report) {
     let colour = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
     terminal::print(format_args!("{}", report.render(colour).trim_end()));
-}
-
-fn counted(count: usize, what: &str) -> String {
-    let s = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{s}")
 }

@@ -5,8 +5,8 @@
 //! all requests together, not means of percentiles. As groups have many seconds each, that a second is like the one before
 //! does no harm (Künsch, "The jackknife and the bootstrap for general stationary observations", Annals of Statistics 17,
 //! 1989), and for percentiles, too, the jackknife holds when what is left out grows with the whole (Shao and Wu, "A general
-//! theory for jackknife variance estimation", the same volume). The bootstrap was rejected: with the ten groups that a run
-//! of ten seconds has, its intervals are too narrow, while t knows that ten are few; and it needs a seed.
+//! theory for jackknife variance estimation", the same volume). The bootstrap was rejected: with as few groups as a run
+//! of ten seconds has its intervals are too narrow, while t knows that ten are few; and it needs a seed.
 
 use hdrhistogram::Histogram;
 
@@ -64,9 +64,40 @@ impl Group {
     }
 }
 
-/// All groups as one.
-pub(super) fn whole(groups: &[Group]) -> Option<Group> {
-    merged(groups.iter())
+/// All that was measured of one target, and the same without the first group, without the second, and so on.
+pub(super) struct Side {
+    whole: Group,
+    without: Vec<Group>,
+}
+
+impl Side {
+    /// `None` of none.
+    pub(super) fn new(groups: &[Group]) -> Option<Self> {
+        let without = |at: usize| merged(groups[..at].iter().chain(&groups[at + 1..]));
+        Some(Self {
+            whole: merged(groups.iter())?,
+            without: (0..groups.len()).filter_map(without).collect(),
+        })
+    }
+
+    pub(super) fn figure(&self, figure: Figure) -> f64 {
+        self.whole.figure(figure)
+    }
+
+    /// The figure of all but one group, for each of them.
+    fn logarithms(&self, figure: Figure) -> Vec<f64> {
+        let rests = self.without.iter();
+        rests.map(|rest| rest.figure(figure).ln()).collect()
+    }
+
+    fn supports(&self, figure: Figure) -> bool {
+        match figure {
+            Figure::Percentile(thousandths) => {
+                supports(&self.whole.latency, f64::from(thousandths) / 1e3)
+            }
+            Figure::Rate | Figure::Mean => true,
+        }
+    }
 }
 
 fn merged<'a>(mut groups: impl Iterator<Item = &'a Group>) -> Option<Group> {
@@ -81,45 +112,24 @@ fn merged<'a>(mut groups: impl Iterator<Item = &'a Group>) -> Option<Group> {
 
 /// Between which shares of A's figure B's differs from it, with a probability of 95 %; `None` if there is too little to tell.
 /// If they are paired, a group of A goes with the one of B at the same place.
-pub(super) fn interval(figure: Figure, a: &[Group], b: &[Group], paired: bool) -> Option<Interval> {
-    if a.len().min(b.len()) < FEWEST {
+pub(super) fn interval(figure: Figure, a: &Side, b: &Side, paired: bool) -> Option<Interval> {
+    let enough = |side: &Side| side.without.len() >= FEWEST && side.supports(figure);
+    if !(enough(a) && enough(b)) {
         return None;
     }
-    let (whole_a, whole_b) = (whole(a)?, whole(b)?);
-    if let Figure::Percentile(thousandths) = figure {
-        let percent = f64::from(thousandths) / 1e3;
-        let enough = |whole: &Group| supports(&whole.latency, percent);
-        if !(enough(&whole_a) && enough(&whole_b)) {
-            return None;
-        }
-    }
-    let change = whole_b.figure(figure).ln() - whole_a.figure(figure).ln();
-    let (without_a, without_b) = (all_but_one(figure, a), all_but_one(figure, b));
+    let change = b.figure(figure).ln() - a.figure(figure).ln();
+    let (without_a, without_b) = (a.logarithms(figure), b.logarithms(figure));
     let (variance, freedom) = if paired {
-        let without: Vec<_> = without_a
-            .iter()
-            .zip(&without_b)
-            .map(|(a, b)| b - a)
-            .collect();
-        (variance(&without), a.len() as f64 - 1.0)
+        let pairs = without_a.iter().zip(&without_b);
+        let without: Vec<_> = pairs.map(|(a, b)| b - a).collect();
+        (variance(&without), without.len() as f64 - 1.0)
     } else {
         welch(&without_a, &without_b)
     };
     let margin = student(freedom) * variance.sqrt();
     let interval = [change - margin, change + margin].map(f64::exp_m1);
-    interval
-        .iter()
-        .all(|end| end.is_finite())
-        .then_some(interval)
-}
-
-/// The logarithms of the figure without the first group, without the second, and so on.
-fn all_but_one(figure: Figure, groups: &[Group]) -> Vec<f64> {
-    let without = |at: usize| merged(groups[..at].iter().chain(&groups[at + 1..]));
-    let figures = (0..groups.len())
-        .filter_map(without)
-        .map(|rest| rest.figure(figure).ln());
-    figures.collect()
+    let known = interval.iter().all(|end| end.is_finite());
+    known.then_some(interval)
 }
 
 /// The jackknife's.

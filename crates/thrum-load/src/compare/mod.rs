@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 
 use crate::results::Results;
 use crate::units;
-use jackknife::{Group, Interval};
+use jackknife::{Group, Interval, Side};
 
 /// So many rounds of each at least are compared as rounds.
 const ROUNDS: usize = 3;
@@ -74,15 +74,16 @@ pub enum Verdict {
 pub fn compare(a: &[Results], b: &[Results]) -> Comparison {
     let by_rounds = a.len().min(b.len()) >= ROUNDS;
     let paired = by_rounds && in_turn(a, b);
-    let groups = |rounds: &[Results]| match by_rounds {
-        true => rounds.iter().map(Group::of_round).collect(),
-        false => of_seconds(rounds),
+    let side = |rounds: &[Results]| {
+        let groups: Vec<_> = match by_rounds {
+            true => rounds.iter().map(Group::of_round).collect(),
+            false => of_seconds(rounds),
+        };
+        Side::new(&groups)
     };
-    let (groups_a, groups_b): (Vec<_>, Vec<_>) = (groups(a), groups(b));
-    let differences = Figure::ALL
-        .iter()
-        .map(|figure| difference(*figure, &groups_a, &groups_b, paired))
-        .collect();
+    let (side_a, side_b) = (side(a), side(b));
+    let difference = |figure: &Figure| difference(*figure, &side_a, &side_b, paired);
+    let differences = Figure::ALL.iter().map(difference).collect();
     Comparison {
         differences,
         notes: notes(a, b, by_rounds, paired),
@@ -152,11 +153,12 @@ impl Verdict {
     }
 }
 
-fn difference(figure: Figure, a: &[Group], b: &[Group], paired: bool) -> Difference {
-    let value = |groups: &[Group]| jackknife::whole(groups).map(|whole| whole.figure(figure));
-    let [value_a, value_b] = [a, b].map(|groups| value(groups).unwrap_or(f64::NAN));
+fn difference(figure: Figure, a: &Option<Side>, b: &Option<Side>, paired: bool) -> Difference {
+    let value = |side: &Option<Side>| side.as_ref().map_or(f64::NAN, |side| side.figure(figure));
+    let (value_a, value_b) = (value(a), value(b));
     let change = value_b / value_a - 1.0;
-    let interval = jackknife::interval(figure, a, b, paired);
+    let both = a.as_ref().zip(b.as_ref());
+    let interval = both.and_then(|(a, b)| jackknife::interval(figure, a, b, paired));
     Difference {
         figure,
         a: value_a,

@@ -33,7 +33,7 @@ fn varying(seed: u64, seconds: usize, median_ms: f64, likeness: f64) -> Results 
 
 #[test]
 fn the_same_is_called_noise_19_times_of_20() {
-    let shares = noise(400, |trial| {
+    let shares = noise(200, |trial| {
         let run = |seed| vec![varying(seed, 20, 2.0, 0.0)];
         (run(2 * trial + 1), run(2 * trial + 2))
     });
@@ -48,7 +48,7 @@ fn the_same_is_called_noise_19_times_of_20() {
 
 #[test]
 fn the_same_is_called_noise_where_a_second_is_like_the_one_before() {
-    let shares = noise(300, |trial| {
+    let shares = noise(150, |trial| {
         let run = |seed| vec![varying(seed, 60, 2.0, 0.6)];
         (run(2 * trial + 1), run(2 * trial + 2))
     });
@@ -68,7 +68,7 @@ fn the_same_is_called_noise_by_rounds() {
         };
         (0..5).map(round).collect()
     };
-    let shares = noise(300, |trial| (rounds(trial, 0), rounds(trial, 1)));
+    let shares = noise(150, |trial| (rounds(trial, 0), rounds(trial, 1)));
     for (share, figure) in shares.iter().zip(Figure::ALL).take(5) {
         assert!(
             (90.0..=99.5).contains(share),

@@ -15,9 +15,6 @@ use crate::check::Expect;
 use crate::record::Times;
 use crate::requests::Asker;
 
-/// Bytes of a body in which something is looked for; what follows is passed over.
-const BODY_BYTES: usize = 16 * 1024 * 1024;
-
 pub(crate) struct Http1 {
     pipeline: Pipeline,
     expect: Arc<Expect>,
@@ -101,11 +98,7 @@ impl Conversation for Http1 {
                         verdict: verdict.and_then(|()| self.expect.head(fields)),
                     });
                 }
-                Ok(Part::Data(data)) if self.expect.body.is_some() => {
-                    let room = BODY_BYTES - self.body.len();
-                    self.body.extend_from_slice(&data[..data.len().min(room)]);
-                }
-                Ok(Part::Data(_)) => {}
+                Ok(Part::Data(data)) => self.expect.keep(&mut self.body, data),
                 Ok(Part::End { keep_alive, at }) => {
                     let answer = self.answer.take().zip(self.waiting.pop_front());
                     let Some((begun, waiting)) = answer else {

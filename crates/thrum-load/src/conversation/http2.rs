@@ -19,9 +19,6 @@ use crate::check::Expect;
 use crate::record::Times;
 use crate::requests::Asker;
 
-/// Bytes of a body in which something is looked for; what follows is passed over.
-const BODY_BYTES: usize = 16 * 1024 * 1024;
-
 pub(crate) struct Http2 {
     connection: Multiplexed,
     expect: Arc<Expect>,
@@ -129,10 +126,7 @@ async fn exchange(
     while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
         if let Ok(data) = frame.map_err(|_| ErrorKind::Lost)?.into_data() {
             bytes += data.len() as u64;
-            if expect.body.is_some() {
-                let room = BODY_BYTES - kept.len();
-                kept.extend_from_slice(&data[..data.len().min(room)]);
-            }
+            expect.keep(&mut kept, &data);
         }
     }
     let done = Instant::now();

@@ -78,26 +78,22 @@ pub(super) fn percentiles<'a>(runs: &[Run<'a>]) -> Option<String> {
     let y = latency_axis(lines.iter().map(|(_, latency)| *latency))?;
     let most = lines.iter().map(|(_, latency)| latency.count()).max()?;
     let nines = nines(most);
-    let ticks = [
-        (0.0, "0"),
-        (0.5, "50 %"),
-        (0.9, "90 %"),
-        (0.99, "99 %"),
-        (0.999, "99.9 %"),
-        (0.9999, "99.99 %"),
-        (0.99999, "99.999 %"),
-    ];
-    let ticks = ticks.map(|(share, label)| (-(1.0_f64 - share).log10(), label.to_owned()));
-    let ticks = ticks
-        .into_iter()
-        .filter(|(place, _)| *place <= nines + 0.01);
+    let shares = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999];
+    let labels = ["0", "50", "90", "99", "99.9", "99.99", "99.999"];
+    let places = shares.map(|share| -(1.0_f64 - share).log10());
+    let ticks = places.into_iter().zip(labels.map(str::to_owned));
+    let ticks = ticks.filter(|(place, _)| *place <= nines + 0.01);
     let mut plot = Plot::new(Axis::with_ticks([0.0, nines], ticks), y);
     for (class, latency) in lines {
         let last = self::nines(latency.count());
         let point = |at: u32| {
             let place = last * f64::from(at) / f64::from(POINTS);
             let percent = 100.0 * (1.0 - 10_f64.powf(-place));
-            (place, latency.percentile(percent).as_secs_f64())
+            let time = match at {
+                POINTS => latency.max(),
+                _ => latency.percentile(percent),
+            };
+            (place, time.as_secs_f64())
         };
         plot.line(&class, (0..=POINTS).map(point));
     }

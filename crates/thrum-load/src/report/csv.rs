@@ -8,20 +8,24 @@ use crate::results::Second;
 
 const PERCENTILES: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
 
-/// A line for each second of each run, and one above them that names the columns: `run` (its name), `second` (which began so
-/// many seconds after the run began to measure; the last may be less than a second), `answered`, `errors`,
-/// `received_bytes`, and latencies in milliseconds: `mean_ms`, `p50_ms`, `p90_ms`, `p99_ms`, `p99.9_ms`, `max_ms`. What
-/// too few requests say anything about is empty.
+/// A line for each second of each run, and one above them that names the columns: `run` (its name), `round` (from 1, of the
+/// runs of one name), `second` (which began so many seconds after the run began to measure; the last may be less than a
+/// second), `answered`, `errors`, `received_bytes`, and latencies in milliseconds: `mean_ms`, `p50_ms`, `p90_ms`,
+/// `p99_ms`, `p99.9_ms`, `max_ms`. What too few requests say anything about is empty.
 pub fn seconds(runs: &[Run<'_>]) -> String {
     let percentiles = PERCENTILES
         .map(|percent| format!("p{percent}_ms"))
         .join(",");
     let mut out =
-        format!("run,second,answered,errors,received_bytes,mean_ms,{percentiles},max_ms\r\n");
-    for run in runs {
+        format!("run,round,second,answered,errors,received_bytes,mean_ms,{percentiles},max_ms\r\n");
+    for (at, run) in runs.iter().enumerate() {
         let name = field(run.name);
+        let round = 1 + runs[..at]
+            .iter()
+            .filter(|other| other.name == run.name)
+            .count();
         for (at, second) in run.results.seconds.iter().enumerate() {
-            let _ = write!(out, "{name},{at}");
+            let _ = write!(out, "{name},{round},{at}");
             line(second, &mut out);
         }
     }
@@ -81,16 +85,20 @@ mod tests {
                 name: "B, \"the other\"",
                 results: &a,
             },
+            Run {
+                name: "A",
+                results: &a,
+            },
         ];
         let text = seconds(&runs);
         let lines: Vec<_> = text.split("\r\n").collect();
         assert_eq!(
             lines[0],
-            "run,second,answered,errors,received_bytes,mean_ms,p50_ms,p90_ms,p99_ms,p99.9_ms,max_ms"
+            "run,round,second,answered,errors,received_bytes,mean_ms,p50_ms,p90_ms,p99_ms,p99.9_ms,max_ms"
         );
         let first: Vec<_> = lines[1].split(',').collect();
-        assert_eq!(first[..5], ["A", "0", "1000", "0", "700000"]);
-        let figures: Vec<f64> = first[5..9]
+        assert_eq!(first[..6], ["A", "1", "0", "1000", "0", "700000"]);
+        let figures: Vec<f64> = first[6..10]
             .iter()
             .map(|text| text.parse().unwrap())
             .collect();
@@ -99,10 +107,11 @@ mod tests {
             figures[1] < figures[2] && figures[2] < figures[3],
             "{figures:?}"
         );
-        assert_eq!(first[9], "", "a thousand requests say nothing about p99.9");
-        assert_eq!(lines[2], "A,1,0,4,0,,,,,,");
-        assert!(lines[3].starts_with("\"B, \"\"the other\"\"\",0,1000"));
-        assert_eq!(lines.len(), 6);
-        assert_eq!(lines[5], "");
+        assert_eq!(first[10], "", "a thousand requests say nothing about p99.9");
+        assert_eq!(lines[2], "A,1,1,0,4,0,,,,,,");
+        assert!(lines[3].starts_with("\"B, \"\"the other\"\"\",1,0,1000"));
+        assert_eq!(lines.len(), 8);
+        assert!(lines[5].starts_with("A,2,0,1000"));
+        assert_eq!(lines[7], "");
     }
 }

@@ -11,7 +11,7 @@ use super::Run;
 /// The tools divide by it before they show a value: nanoseconds become milliseconds.
 const MILLISECOND: f64 = 1e6;
 
-/// A histogram of latencies, in nanoseconds, for each second of each run. Those of a single run have no tag, which is what
+/// A histogram of latencies, in nanoseconds, for each second of each run, in the order of their times. Those of a single run have no tag, which is what
 /// the tools read when nothing is said; of several, each has the run's name for its tag.
 pub fn intervals(runs: &[Run<'_>]) -> Vec<u8> {
     let began = runs.iter().map(|run| run.results.began_ms).min();
@@ -29,7 +29,9 @@ pub fn intervals(runs: &[Run<'_>]) -> Vec<u8> {
         .with_max_value_divisor(MILLISECOND)
         .begin_log_with(&mut out, &mut serializer)
         .expect("memory takes all that is written");
-    for run in runs {
+    let mut runs = runs.to_vec();
+    runs.sort_by_key(|run| run.results.began_ms);
+    for run in &runs {
         let name = tag(run.name);
         let tag = (runs.len() > 1).then(|| Tag::new(&name)).flatten();
         let since = Duration::from_millis(run.results.began_ms - began.unwrap_or(0));
@@ -117,12 +119,12 @@ mod tests {
         b.began_ms += 1500;
         let runs = [
             Run {
-                name: "A",
-                results: &a,
-            },
-            Run {
                 name: "B, new",
                 results: &b,
+            },
+            Run {
+                name: "A",
+                results: &a,
             },
         ];
         let read = read(&intervals(&runs));

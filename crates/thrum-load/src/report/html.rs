@@ -6,15 +6,19 @@ use std::time::{Duration, UNIX_EPOCH};
 use thrum_parse::http::value::HttpDate;
 
 use super::charts::{self, colour};
-use super::{Run, figures};
+use super::{Run, figures, joined};
 use crate::compare::Comparison;
 use crate::results::Results;
 use crate::units;
 
 const STYLE: &str = include_str!("html.css");
 
-/// The page. What is said about how B differs from A stands at its top, if there is a comparison.
+/// The page. Rounds of one load are shown as one run, one round after the other. What is said about how B differs from A
+/// stands at its top, if there is a comparison.
 pub fn page(runs: &[Run<'_>], comparison: Option<&Comparison>) -> String {
+    let joined = joined(runs);
+    let runs = joined.iter().map(|(name, results)| Run { name, results });
+    let runs: &[Run<'_>] = &runs.collect::<Vec<_>>();
     let mut targets: Vec<_> = runs.iter().map(|run| run.results.target.as_str()).collect();
     targets.dedup();
     let title = escaped(&targets.join(" and "));
@@ -111,17 +115,15 @@ fn tiles(results: &Results, out: &mut String) {
 
 fn differences(comparison: &Comparison, out: &mut String) {
     out.push_str(
-        "<section><h2>B against A</h2><div class=\"scroll\"><table><thead><tr><th></th><th>A</th><th>B</th>\
-         <th>B against A</th><th>95 % interval</th><th></th></tr></thead><tbody>",
+        "<section><h2>B against A</h2><div class=\"scroll\"><table><thead><tr><th></th>\
+         <th class=\"spare\">A</th><th class=\"spare\">B</th><th>change</th><th>95 % interval</th><th></th></tr></thead><tbody>",
     );
     for one in &comparison.differences {
-        let interval = one.interval.map_or("-".to_owned(), |[low, high]| {
-            format!("{} to {}", units::change(low), units::change(high))
-        });
+        let interval = one.interval.map_or("-".to_owned(), units::interval);
         let verdict = one.verdict.name();
         let _ = write!(
             out,
-            "<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td><td>{interval}</td><td class=\"{verdict}\">{verdict}</td></tr>",
+            "<tr><th>{}</th><td class=\"spare\">{}</td><td class=\"spare\">{}</td><td>{}</td><td>{interval}</td><td class=\"{verdict}\">{verdict}</td></tr>",
             one.figure.name(),
             one.figure.shown(one.a),
             one.figure.shown(one.b),
@@ -157,7 +159,7 @@ fn latencies(runs: &[Run<'_>], out: &mut String) {
         return;
     };
     out.push_str(
-        "<section><h2>Latency by percentile</h2><p>Within what time which share of all requests was answered</p>",
+        "<section><h2>Latency by percentile</h2><p>Within what time which share of all requests was answered, in percent</p>",
     );
     match runs {
         [run] if run.results.waited() => {
@@ -177,8 +179,9 @@ fn heat(runs: &[Run<'_>], out: &mut String) {
         return;
     };
     out.push_str(
-        "<section><h2>Latency over time</h2><p>How many requests took how long: few \
-         <svg class=\"shades\" viewBox=\"0 0 6 1\" preserveAspectRatio=\"none\" aria-hidden=\"true\">",
+        "<section><h2>Latency over time</h2><p>How many requests took how long: \
+         <span class=\"shade\">few <svg class=\"shades\" viewBox=\"0 0 6 1\" preserveAspectRatio=\"none\" \
+         aria-hidden=\"true\">",
     );
     for shade in 1..=charts::SHADES {
         let _ = write!(
@@ -187,7 +190,7 @@ fn heat(runs: &[Run<'_>], out: &mut String) {
             shade - 1
         );
     }
-    out.push_str("</svg> many</p><div class=\"heats\">");
+    out.push_str("</svg> many</span></p><div class=\"heats\">");
     for (run, map) in runs.iter().zip(maps) {
         let name = match runs {
             [_] => String::new(),
@@ -220,6 +223,8 @@ fn key(run: usize, name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::slice::from_ref;
+
     use super::*;
     use crate::compare::compare;
     use crate::results::{ErrorKind, Second};
@@ -243,7 +248,7 @@ mod tests {
             "aria-label=\"Latency by percentile\"",
             "aria-label=\"Heat map of latency over time\"",
             "<span class=\"x\" style=\"left:0%\">0 s</span>",
-            ">99.9 %</span>",
+            ">99.9</span>",
             "<tr><th>status 200</th><td>12,000</td></tr>",
             "<tr><th>connect, 50 %</th>",
         ] {
@@ -275,7 +280,7 @@ mod tests {
         b.target = "http://127.0.0.1:8081/".to_owned();
         b.seconds[3].errors = 12;
         b.errors = [(ErrorKind::Timeout, 12)].into();
-        let comparison = compare(&[a.clone()], &[b.clone()]);
+        let comparison = compare(from_ref(&a), from_ref(&b));
         let runs = [
             Run {
                 name: "A",
@@ -298,6 +303,24 @@ mod tests {
             assert!(page.contains(needed), "{needed}\n{page}");
         }
         assert_eq!(page.matches("Heat map of latency").count(), 2);
+    }
+
+    #[test]
+    fn rounds_are_shown_as_one_run() {
+        let rounds = [1, 2, 3, 4].map(|seed| samples::run(seed, 4, 2.0, 100));
+        let names = ["A", "B", "A", "B"].into_iter();
+        let runs = names
+            .zip(&rounds)
+            .map(|(name, results)| Run { name, results });
+        let page = page(&runs.collect::<Vec<_>>(), None);
+        for needed in [
+            "<thead><tr><th></th><th>A</th><th>B</th></tr></thead>",
+            "<tr><th>answered</th><td>800</td><td>800</td></tr>",
+            "rounds 2</p>",
+            ">8 s</span>",
+        ] {
+            assert!(page.contains(needed), "{needed}\n{page}");
+        }
     }
 
     #[test]

@@ -192,6 +192,28 @@ mod tests {
     }
 
     #[test]
+    fn a_pair_has_how_it_differs() {
+        let rounds = |seed: u64, median: f64| -> Vec<_> {
+            let round = |round: u64| samples::run(seed + round, 2, median, 100);
+            (0..3).map(round).collect()
+        };
+        let (a, b) = (rounds(1, 2.0), rounds(11, 3.0));
+        let compared = crate::compare::compare(&a, &b);
+        let value: Value = serde_json::from_str(&pair(&a, &b, &compared)).unwrap();
+        assert_eq!(value["b"][2]["figures"]["rate"], 100.0);
+        let p50 = &value["comparison"]["differences"][2];
+        assert_eq!(
+            (&p50["figure"], &p50["verdict"]),
+            (&json!("p50"), &json!("slower"))
+        );
+        assert!(p50["interval"][0].as_f64().unwrap() > 0.0, "{p50}");
+        let rounds = serde_json::to_string(&value["a"]).unwrap();
+        assert_eq!(read(&rounds).unwrap(), a);
+        let alone: Value = serde_json::from_str(&comparison(&compared)).unwrap();
+        assert_eq!(alone, value["comparison"]);
+    }
+
+    #[test]
     fn what_is_no_record_is_refused() {
         for (text, told) in [
             ("", "no record of a run: EOF"),

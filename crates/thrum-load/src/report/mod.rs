@@ -20,13 +20,27 @@ pub mod text;
 use crate::latency::Latency;
 use crate::results::Results;
 
-/// One run among those that a report shows.
+/// One run among those that a report shows. Runs of one name are rounds of one load.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
     /// What to call it: `A`, `B`.
     pub name: &'a str,
     /// What it saw.
     pub results: &'a Results,
+}
+
+/// The rounds of each load as one, in the order their names first come.
+fn joined<'a>(runs: &[Run<'a>]) -> Vec<(&'a str, Results)> {
+    let mut names = Vec::new();
+    for run in runs {
+        if !names.contains(&run.name) {
+            names.push(run.name);
+        }
+    }
+    let rounds = |name| runs.iter().filter(move |run| run.name == name);
+    let join = |name| Results::join(rounds(name).map(|run| run.results));
+    let all = names.into_iter().map(|name| Some((name, join(name)?)));
+    all.flatten().collect()
 }
 
 /// The percentiles that are told.

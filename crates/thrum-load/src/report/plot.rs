@@ -96,14 +96,6 @@ impl Axis {
         }
     }
 
-    pub(super) fn low(&self) -> f64 {
-        self.low
-    }
-
-    pub(super) fn high(&self) -> f64 {
-        self.high
-    }
-
     /// Where a value is: 0 for the lowest, 1 for the highest.
     pub(super) fn place(&self, value: f64) -> f64 {
         let scale = |value: f64| {
@@ -288,7 +280,7 @@ mod tests {
         assert_eq!(labels(&axis).len(), 6);
         assert!((axis.place(10.0) - 0.2).abs() < 1e-9);
         let axis = Axis::logarithmic(2.0, 2.0, plain);
-        assert!(axis.low() < axis.high());
+        assert!(axis.low < axis.high);
     }
 
     #[test]

@@ -61,9 +61,7 @@ pub fn comparison(comparison: &Comparison) -> String {
             .to_vec(),
     ];
     for one in &comparison.differences {
-        let interval = one.interval.map_or("-".to_owned(), |[low, high]| {
-            format!("{} to {}", units::change(low), units::change(high))
-        });
+        let interval = one.interval.map_or("-".to_owned(), units::interval);
         let change = one.change.map_or("-".to_owned(), units::change);
         rows.push(vec![
             one.figure.name().to_owned(),

@@ -9,7 +9,7 @@ use super::{Coding, Compression, Files, Freshness, Limits, Order, SortBy, State}
 use crate::config::{
     Arity, Entry, Kind, Problem, Problems, RouteConfig, Setting, Settings, Value, Verb,
 };
-use crate::metrics::{self, CacheUse, observe_cache};
+use crate::metrics::{self, CacheUse, Registry, observe_cache};
 use crate::site::{Building, Handler, HandlerKind};
 
 /// `/ -> /srv/www`.
@@ -292,17 +292,55 @@ fn build(route: &RouteConfig, building: &mut Building<'_>) -> Option<Arc<dyn Han
     let files = Arc::new(Files { state, ..files });
     let (served, registry) = (files.clone(), metrics::verbs::registry(building));
     building.when_live(move |_| {
-        let root = served.root().display().to_string();
-        observe_cache(&registry, "files", root, &served, |files| {
-            let stats = files.stats();
-            CacheUse {
-                hits: stats.hits,
-                misses: stats.misses,
-                bytes: stats.bytes as u64,
-            }
-        });
+        observe_files(&registry, &served);
     });
     Some(files)
+}
+
+fn observe_files(registry: &Registry, files: &Arc<Files>) {
+    let root = files.root().display().to_string();
+    observe_cache(registry, "files", root.clone(), files, |files| {
+        let stats = files.stats();
+        CacheUse {
+            hits: stats.hits,
+            misses: stats.misses,
+            bytes: stats.bytes as u64,
+        }
+    });
+    if files.compresses() {
+        observe_cache(registry, "compressed", root.clone(), files, |files| {
+            let stats = files.stats();
+            CacheUse {
+                hits: stats.compressed_hits,
+                misses: stats.compressed_misses,
+                bytes: stats.compressed_bytes as u64,
+            }
+        });
+    }
+    registry.source_of(&format!("files {root}"), files, move |files, sample| {
+        let stats = files.stats();
+        let labels = [("name", &root[..])];
+        sample.counter(
+            "thrum_file_cache_evictions_total",
+            "Paths that made room for others in a cache of files.",
+            &labels,
+            stats.evictions,
+        );
+        for (name, help, value) in [
+            (
+                "thrum_file_cache_paths",
+                "Paths that a cache of files keeps.",
+                stats.entries,
+            ),
+            (
+                "thrum_file_cache_open_files",
+                "Files that a cache of files keeps open.",
+                stats.open_files,
+            ),
+        ] {
+            sample.gauge(name, help, &labels, value as f64);
+        }
+    });
 }
 
 /// Sets up files as it was written. What is wrong is noted and left out.

@@ -1,13 +1,19 @@
-//! M one-byte messages through N pipes, a reader task and a writer task each. pipes N M
+//! M one-byte messages through N pipes, a reader task and a writer task each, each read within SECONDS if that is given.
+//! pipes N M [SECONDS]
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
+use tokio::time::timeout;
+use tokio_twins::argument;
 
 #[tokio::main]
 async fn main() -> std::io::Result<()> {
-    let [pipes, messages] = tokio_twins::numbers();
+    let (pipes, messages): (usize, usize) = (argument(1), argument(2));
+    let limit = std::env::args()
+        .nth(3)
+        .map(|_| Duration::from_secs(argument(3)));
     let each = messages / pipes;
     let ends = (0..pipes)
         .map(|_| pipe::pipe())
@@ -24,7 +30,11 @@ async fn main() -> std::io::Result<()> {
             tokio::spawn(async move {
                 let mut message = [0];
                 for _ in 0..each {
-                    reader.read_exact(&mut message).await.unwrap();
+                    let read = reader.read_exact(&mut message);
+                    match limit {
+                        None => read.await.unwrap(),
+                        Some(limit) => timeout(limit, read).await.unwrap().unwrap(),
+                    };
                 }
             })
         })
