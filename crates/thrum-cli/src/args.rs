@@ -7,11 +7,12 @@ use std::str::FromStr;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use thrum_load::foreign;
 
 use crate::bench::BenchArgs;
 use crate::configure;
+use crate::documents::{CompletionsArgs, ManArgs};
 use crate::listen::Listen;
 use crate::passwd::PasswdArgs;
 use crate::top::TopArgs;
@@ -94,6 +95,11 @@ pub(crate) enum Command {
 
     #[command(flatten)]
     Configure(configure::Command),
+
+    /// Write man pages, one for each command
+    Man(ManArgs),
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
 }
 
 /// What `thrum run` was asked.
@@ -268,6 +274,11 @@ pub(crate) fn parse() -> Command {
     }
 }
 
+/// The definition of the command line, for what is made of it.
+pub(crate) fn definition() -> clap::Command {
+    Cli::command()
+}
+
 /// What thrum has for a flag of another load generator, if that is what somebody typed.
 fn foreign_flag(error: &clap::Error) -> Option<String> {
     let mut words = std::env::args().skip(1);
@@ -298,8 +309,6 @@ fn folder_without_serve(error: &clap::Error) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     fn serve(line: &str) -> Result<ServeArgs, ErrorKind> {

@@ -9,6 +9,7 @@ use thrum_server::process::{Listeners, Listening};
 use thrum_server::site::Endpoint;
 
 use crate::args::LogTo;
+use crate::listen::urls;
 use crate::terminal::{self, FAINT, LINK, STRONG};
 
 /// What is served, and how.
@@ -89,7 +90,7 @@ impl fmt::Display for Start<'_> {
 impl fmt::Display for RunStart<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let version = env!("CARGO_PKG_VERSION");
-        let sites = counted(self.sites as u64, "site", "sites");
+        let sites = sites(self.sites);
         let config = shown(self.config);
         writeln!(
             f,
@@ -100,12 +101,12 @@ impl fmt::Display for RunStart<'_> {
                 true => "https",
                 false => "http",
             };
-            let mut addresses = sockets.iter().filter_map(Listening::address).peekable();
-            if addresses.peek().is_none() {
+            let urls = urls(scheme, sockets.iter().filter_map(Listening::address));
+            if urls.is_empty() {
                 writeln!(f, "  {endpoint}")?;
             }
-            for address in addresses {
-                writeln!(f, "  {LINK}{scheme}://{address}/{LINK:#}")?;
+            for url in urls {
+                writeln!(f, "  {LINK}{url}{LINK:#}")?;
             }
         }
         let workers = counted(self.workers as u64, "worker", "workers");
@@ -171,8 +172,13 @@ impl fmt::Display for Summary {
     }
 }
 
+/// `1 site`, `2 sites`.
+pub(crate) fn sites(count: usize) -> String {
+    counted(count as u64, "site", "sites")
+}
+
 /// `1 line`, `2 lines`, `1,234 lines`.
-fn counted(count: u64, one: &str, many: &str) -> String {
+pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
     let digits = count.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {

@@ -54,22 +54,6 @@ pub(crate) async fn drain(
     }
 }
 
-/// A connection takes a file descriptor, and systems allow a thousand unless asked for more.
-pub(crate) fn allow_many_connections() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    let all = Rlimit {
-        current: limit.maximum,
-        ..limit
-    };
-    if let Err(error) = setrlimit(Resource::Nofile, all) {
-        tracing::info!(
-            "the limit of open files stays at {:?}: {error}",
-            limit.current
-        );
-    }
-}
-
 /// What came first of two.
 pub(crate) enum First<A, B> {
     Left(A),

@@ -41,8 +41,6 @@ pub(crate) enum Failure {
     Read(PathBuf, io::Error),
     #[error("{} cannot be written: {}", .0.display(), reason(.1))]
     Write(PathBuf, io::Error),
-    #[error("standard output cannot be written: {}", reason(.0))]
-    Output(io::Error),
     #[error("{}: {}", .0.display(), .1)]
     Results(PathBuf, #[source] thrum_load::report::json::ReadError),
     #[error("the runtime cannot be started: {}", reason(.0))]

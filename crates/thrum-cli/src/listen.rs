@@ -136,8 +136,9 @@ impl fmt::Display for Listen {
     }
 }
 
-/// The URLs under which bound addresses can be reached: one for this machine first.
-pub(crate) fn urls(bound: &[SocketAddr]) -> Vec<String> {
+/// The URLs of a scheme under which bound addresses can be reached: one for this machine first.
+pub(crate) fn urls(scheme: &str, bound: impl IntoIterator<Item = SocketAddr>) -> Vec<String> {
+    let usual = if scheme == "https" { 443 } else { 80 };
     let mut urls: Vec<String> = Vec::new();
     for address in bound {
         let host = match address.ip() {
@@ -150,8 +151,8 @@ pub(crate) fn urls(bound: &[SocketAddr]) -> Vec<String> {
             .then(|| network_address(address.ip()));
         for host in std::iter::once(host).chain(network.flatten().map(self::host)) {
             let url = match address.port() {
-                80 => format!("http://{host}/"),
-                port => format!("http://{host}:{port}/"),
+                port if port == usual => format!("{scheme}://{host}/"),
+                port => format!("{scheme}://{host}:{port}/"),
             };
             if !urls.contains(&url) {
                 urls.push(url);
@@ -255,14 +256,14 @@ mod tests {
 
     #[test]
     fn urls_that_can_be_clicked() {
-        let urls = |bound: &str| urls(&[bound.parse().unwrap()]);
+        let urls = |bound: &str| urls("http", [bound.parse().unwrap()]);
         assert_eq!(urls("127.0.0.1:8080"), ["http://127.0.0.1:8080/"]);
         assert_eq!(urls("127.0.0.1:80"), ["http://127.0.0.1/"]);
         assert_eq!(urls("[::1]:8080"), ["http://[::1]:8080/"]);
         assert_eq!(urls("0.0.0.0:8080")[0], "http://localhost:8080/");
         assert_eq!(urls("[::]:8080")[0], "http://localhost:8080/");
         let both = ["0.0.0.0:80".parse().unwrap(), "[::]:80".parse().unwrap()];
-        let local = super::urls(&both)
+        let local = super::urls("http", both)
             .into_iter()
             .filter(|url| url == "http://localhost/");
         assert_eq!(local.count(), 1);

@@ -11,6 +11,7 @@
 //! | `top` | `thrum top`: what a running server does |
 //! | `ending` | how both end: asked to, finishing, at once |
 //! | `configure` | `thrum check`, `fmt`, `config`, `explain`, `init`, `import`, `reference`: what is done with a configuration |
+//! | `documents` | `thrum man`, `completions`: made of the command line's definition |
 //! | `listen` | what `--listen` takes, and how an address is bound |
 //! | `banner` | what is printed at the start and at the end |
 //! | `error` | what can go wrong, and what to do about it |
@@ -24,6 +25,8 @@ mod bench;
 mod browser;
 mod command;
 mod configure;
+mod descriptors;
+mod documents;
 mod ending;
 mod error;
 mod listen;
@@ -52,6 +55,8 @@ fn main() -> ExitCode {
         Command::Stop(args) => command::tell(Tell::Stop, &args),
         Command::Top(args) => top::run(args),
         Command::Configure(command) => configure::run(command),
+        Command::Man(args) => documents::man(args::definition(), &args),
+        Command::Completions(args) => documents::completions(args::definition(), &args),
     };
     done.unwrap_or_else(|error| {
         terminal::print_error(&error);

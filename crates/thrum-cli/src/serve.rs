@@ -15,7 +15,7 @@ use std::task::Poll;
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
-use thrum_http::Server;
+use thrum_http::{Limits, Server};
 use thrum_rt::{JoinHandle, Runtime};
 use thrum_server::access_log::AccessLog;
 use thrum_server::files::{Files, FilesError};
@@ -23,7 +23,8 @@ use thrum_server::files::{Files, FilesError};
 use crate::args::{LogTo, ServeArgs};
 use crate::banner::{self, Start, Summary};
 use crate::browser;
-use crate::ending::{self, First, allow_many_connections, asked_to_stop, race};
+use crate::descriptors::most_connections;
+use crate::ending::{self, First, asked_to_stop, race};
 use crate::error::Failure;
 use crate::listen;
 
@@ -35,7 +36,7 @@ pub(crate) fn run(args: ServeArgs) -> Result<ExitCode, Failure> {
     let files = open_folder(&args)?;
     let log_to = log_to(&args);
     let log = open_log(&log_to)?;
-    allow_many_connections();
+    let most_connections = most_connections();
 
     let workers = args.workers.map_or_else(
         || available_parallelism().map_or(1, NonZero::get),
@@ -52,6 +53,7 @@ pub(crate) fn run(args: ServeArgs) -> Result<ExitCode, Failure> {
         log,
         log_to,
         workers,
+        most_connections,
     };
     runtime.block_on(serving.run())?;
     Ok(ExitCode::SUCCESS)
@@ -64,11 +66,14 @@ struct Serving {
     log: Option<Arc<AccessLog>>,
     log_to: LogTo,
     workers: usize,
+    most_connections: usize,
 }
 
 impl Serving {
     async fn run(self) -> Result<(), Failure> {
-        let mut server = Server::new();
+        let mut limits = Limits::default();
+        limits.connections = limits.connections.min(self.most_connections);
+        let mut server = Server::new().limits(limits);
         if let Some(log) = &self.log {
             server = server.observer(log.clone());
         }
@@ -87,7 +92,7 @@ impl Serving {
 
         let started = Instant::now();
         let serving = async {
-            let urls = listen::urls(&addresses);
+            let urls = listen::urls("http", addresses);
             if !self.args.quiet {
                 banner::print_start(&Start {
                     folder: &self.args.folder,

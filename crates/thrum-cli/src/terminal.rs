@@ -1,8 +1,9 @@
-//! Standard error: coloured on a terminal, plain elsewhere and where `NO_COLOR` is set. What cannot be printed is not
-//! printed; nobody is left to be told.
+//! Standard error: coloured on a terminal, plain elsewhere and where `NO_COLOR` is set. What cannot be printed there is not
+//! printed; nobody is left to be told. And standard output, for what a command was asked for.
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
 use std::sync::OnceLock;
 
 use anstream::{AutoStream, ColorChoice};
@@ -31,6 +32,15 @@ pub(crate) fn print(text: fmt::Arguments<'_>) {
     let mut whole = text.to_string();
     whole.push('\n');
     let _ = anstream::stderr().write_all(whole.as_bytes());
+}
+
+/// Prints to standard output, whole. A reader that has gone wants no more.
+pub(crate) fn print_out(text: impl AsRef<[u8]>) -> Result<ExitCode, Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_ref()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Stdout(error)),
+        _ => Ok(ExitCode::SUCCESS),
+    }
 }
 
 /// What to begin a line with that may follow a Ctrl-C: the terminal has shown that as `^C`.

@@ -94,6 +94,29 @@ fn check_builds_the_sites() {
 }
 
 #[test]
+fn check_finds_what_is_missing_beside_what_is_misspelt() {
+    let (_folder, file) = with(
+        ":8080 {\n    /a/ -> nowhere\n    /b/ respont 200\n}\n\
+         :8443 {\n    tls no.pem no.key\n    / respond 200 hello\n}\n\
+         :8081 {\n    lissten :1\n    / -> nowhere-else\n}\n",
+    );
+    let said = run(&["check", path(&file)]);
+    said.expect(
+        1,
+        &[
+            "thrum.conf:2:",
+            "nowhere",
+            "thrum.conf:3:",
+            "did you mean `respond`?",
+            "thrum.conf:6:",
+            "no.pem",
+            "thrum.conf:10:",
+            "4 mistakes",
+        ],
+    );
+}
+
+#[test]
 fn config_shows_what_holds() {
     let (_folder, file) = with("${SITE:-example.com} {\n    listen :8443\n}\n");
     let said = run(&["config", path(&file)]);
@@ -186,6 +209,6 @@ fn mighttpd_is_imported() {
 
 #[test]
 fn the_reference_page_is_current() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/configuration.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../guide/src/configuration.md");
     is_golden(&page, &run(&["reference"]).stdout);
 }

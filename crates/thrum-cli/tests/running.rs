@@ -5,82 +5,13 @@ mod support;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
-use support::{PATIENCE, Running, Said, get, get_and_stay, run, thrum};
-
-/// A folder with a configuration, and the processes that run it.
-struct Place {
-    folder: tempfile::TempDir,
-}
-
-impl Place {
-    fn new(text: &str) -> Self {
-        let place = Self {
-            folder: tempfile::tempdir().unwrap(),
-        };
-        place.write(text);
-        place
-    }
-
-    /// Writes the configuration: the sites that are given, and where this process is found.
-    fn write(&self, text: &str) {
-        let pid = self.pid_file().display().to_string();
-        let text = format!("pid-file {pid}\nwatch off\ntimeouts {{ last-call 1s }}\n{text}");
-        fs::write(self.config(), text).unwrap();
-    }
-
-    fn config(&self) -> PathBuf {
-        self.folder.path().join("thrum.conf")
-    }
-
-    fn pid_file(&self) -> PathBuf {
-        self.folder.path().join("thrum.pid")
-    }
-
-    fn pid(&self) -> i32 {
-        fs::read_to_string(self.pid_file())
-            .unwrap()
-            .trim()
-            .parse()
-            .unwrap()
-    }
-
-    fn run(&self, args: &[&str]) -> Running {
-        let config = self.config();
-        let server = Running::new(thrum(&[&["run", config.to_str().unwrap()], args].concat()));
-        server.wait_for_stderr("Ctrl-C to stop");
-        server
-    }
-
-    fn tell(&self, command: &str) -> Said {
-        run(&[command, self.config().to_str().unwrap()])
-    }
-}
-
-impl Drop for Place {
-    /// The successors of processes are nobody's children.
-    fn drop(&mut self) {
-        if let Ok(text) = fs::read_to_string(self.pid_file())
-            && let Some(pid) = text.trim().parse().ok().and_then(Pid::from_raw)
-        {
-            let _ = kill_process(pid, Signal::KILL);
-        }
-    }
-}
+use support::place::Place;
+use support::{get, get_and_stay, run, wait_for};
 
 fn answers(text: &str) -> String {
     format!("127.0.0.1:0 {{\n / respond 200 \"{text}\"\n}}\n")
-}
-
-fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < PATIENCE, "{what} does not come");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 fn is_gone(pid: i32) -> bool {
@@ -127,6 +58,11 @@ fn a_reload_changes_the_sites_and_keeps_sockets_and_connections() {
     place.write(&answers("after."));
     let said = place.tell("reload");
     assert_eq!(said.code(), Some(0), "{}", said.stderr);
+    let words = format!("{}{}", said.stdout, said.stderr);
+    assert!(
+        words.contains("1 site") && !words.contains("1 sites"),
+        "{words}"
+    );
     get_and_stay(&mut open, "/", "after.");
     assert!(page(address).ends_with("after."));
     // Often, and at the same sockets.

@@ -28,6 +28,7 @@ pub mod acme;
 pub mod admin;
 pub mod cache;
 pub mod cgi;
+mod clock;
 pub mod config;
 pub mod error_log;
 pub mod error_pages;

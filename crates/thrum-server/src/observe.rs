@@ -12,10 +12,12 @@ use http::Request;
 use thrum_http::{Body, Exchange, Observer, Server, Stats, note};
 
 use crate::access_log::{AccessLog, Format};
+use crate::clock::steady_second;
 use crate::config::{Arity, Kind, Problem, Setting, Settings};
 use crate::error_log::ErrorLogConfig;
+use crate::guard::observe_guards;
 use crate::lock::lock;
-use crate::log::{Target, settings, stamp};
+use crate::log::{Target, settings};
 use crate::metrics::{History, Meters, Registry, RouteMeter, observe_runtime, observe_server};
 use crate::site::{Answer, Building, Handler, Layer, Route, Visit};
 
@@ -235,6 +237,7 @@ pub(crate) fn prepare(to: &mut Building<'_>) {
         };
         watcher.default.store(Arc::new(nowhere));
         observe_runtime(&registry);
+        observe_guards(&registry);
         observe_watcher(&registry, &watcher);
         tasks.spawn(async move {
             loop {
@@ -242,7 +245,7 @@ pub(crate) fn prepare(to: &mut Building<'_>) {
                 let open = watcher.stats().map_or(0, |stats| stats.open);
                 watcher
                     .history
-                    .look(&watcher.meters, open as u64, stamp::now().second);
+                    .look(&watcher.meters, open as u64, steady_second());
             }
         });
     });

@@ -177,6 +177,65 @@ fn numbers_health_and_history() {
     });
 }
 
+#[test]
+fn upstreams_caches_stores_and_guards_are_in_the_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("page.txt"), "page").unwrap();
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let upstream = nobody.local_addr().unwrap();
+    drop(nobody);
+    let folder = folder.path().display();
+    let text = format!(
+        "store memory\n\
+         http://a:1 {{\n\
+         /metrics metrics\n\
+         /notes/ kv notes\n\
+         /closed/ respond 200 hello {{ deny 127.0.0.0/8 }}\n\
+         /kept/ respond 200 hello {{ cache on {{ fresh 1m }} }}\n\
+         /up/ >> {upstream}\n\
+         / -> {folder}\n}}\n"
+    );
+    served(&text, |get, _, _| {
+        for path in [
+            "/notes/x",
+            "/closed/",
+            "/kept/",
+            "/kept/",
+            "/up/",
+            "/page.txt",
+            "/page.txt",
+        ] {
+            get("a", path);
+        }
+        let page = get("a", "/metrics");
+        let up = format!("{{upstream=\"http://{upstream}\"}}");
+        let files = format!("{{name=\"{folder}\"}}");
+        for line in [
+            format!("thrum_upstream_up{up} "),
+            format!("thrum_upstream_requests_total{up} 1"),
+            format!("thrum_upstream_failures_total{up} 1"),
+            format!("thrum_file_cache_paths{files} 1"),
+            format!(
+                "thrum_cache_requests_total{{cache=\"files\",name=\"{folder}\",result=\"hit\"}} 1"
+            ),
+            "thrum_cache_requests_total{cache=\"responses\",name=\"memory\",result=\"hit\"} 1"
+                .to_owned(),
+            "thrum_response_cache_requests_total{name=\"memory\",result=\"fresh\"} 1".to_owned(),
+            "thrum_response_cache_requests_total{name=\"memory\",result=\"miss\"} 1".to_owned(),
+            "thrum_response_cache_stored_total{name=\"memory\"} 1".to_owned(),
+            "thrum_store_operations_total{store=\"default\",operation=\"get\",result=\"ok\"} 1"
+                .to_owned(),
+            // Other tests of this process may have been refused as well.
+            "thrum_guard_refused_requests_total{guard=\"allow/deny\"} ".to_owned(),
+        ] {
+            assert!(
+                page.lines().any(|found| found.starts_with(&line)),
+                "no {line} in\n{page}"
+            );
+        }
+    });
+}
+
 /// A file of a log goes on over a reload, and counters do not begin again.
 #[test]
 fn over_a_reload() {

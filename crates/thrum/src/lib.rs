@@ -34,6 +34,9 @@
 //! rest of its worker's work moves on without it. So a handler may call slow code as it is.
 #![forbid(unsafe_code)]
 
+#[cfg(doctest)]
+mod guide;
+
 pub use thrum_http as http;
 pub use thrum_macros::{main, test};
 pub use thrum_parse as parse;

@@ -59,7 +59,7 @@ pub(super) fn compared(args: &CompareArgs) -> Result<ExitCode, Failure> {
     };
     anstream::stdout()
         .write_all(text.as_bytes())
-        .map_err(Failure::Output)?;
+        .map_err(Failure::Stdout)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -82,7 +82,7 @@ fn ending(
             let text = text::budget(&checks);
             anstream::stderr()
                 .write_all(text.as_bytes())
-                .map_err(Failure::Output)?;
+                .map_err(Failure::Stdout)?;
         }
     }
     Ok(match (held, is_silent) {
@@ -101,7 +101,7 @@ fn print(args: &OutputArgs, text: &str) -> Result<(), Failure> {
     }
     anstream::stdout()
         .write_all(text.as_bytes())
-        .map_err(Failure::Output)
+        .map_err(Failure::Stdout)
 }
 
 fn write_all(
@@ -120,7 +120,7 @@ fn write_all(
 fn write(path: Option<&Path>, bytes: &[u8]) -> Result<(), Failure> {
     match path {
         None => Ok(()),
-        Some(path) if is_stdout(path) => io::stdout().write_all(bytes).map_err(Failure::Output),
+        Some(path) if is_stdout(path) => io::stdout().write_all(bytes).map_err(Failure::Stdout),
         Some(path) => {
             fs::write(path, bytes).map_err(|error| Failure::Write(path.to_owned(), error))
         }

@@ -8,32 +8,35 @@ use thrum_http::Uri;
 use thrum_server::config::{Config, Report};
 use thrum_server::site::{Kept, Sites, TABLES};
 
-use super::{FileArgs, Format, print};
+use super::{FileArgs, Format};
+use crate::banner;
 use crate::error::Failure;
-use crate::terminal;
+use crate::run::Prepared;
+use crate::terminal::{self, print_out};
 
 /// Says what is wrong, or that nothing is.
 pub(super) fn check(args: &FileArgs) -> Result<ExitCode, Failure> {
-    match (checked(args), args.format) {
-        (Ok(_), Format::Json) => print("[]\n"),
-        (Ok((config, _)), Format::Text) => {
+    match (Prepared::read(&args.file, &Kept::default()), args.format) {
+        (Ok(_), Format::Json) => print_out("[]\n"),
+        (Ok(Prepared { config, .. }), Format::Text) => {
             let routes: usize = config.sites.iter().map(|site| site.routes.len()).sum();
-            let sites = counted(config.sites.len(), "site");
-            let routes = counted(routes, "route");
-            print(&format!(
+            let sites = banner::sites(config.sites.len());
+            let routes = banner::counted(routes as u64, "route", "routes");
+            print_out(format!(
                 "{}: {sites}, {routes}, no mistakes\n",
                 args.file.display()
             ))
         }
-        (Err(report), format) => say(&report, format),
+        (Err(Failure::Config(report)), format) => say(&report, format),
+        (Err(failure), _) => Err(failure),
     }
 }
 
 /// Shows what holds in the end.
 pub(super) fn show(args: &FileArgs) -> Result<ExitCode, Failure> {
     match (checked(args), args.format) {
-        (Ok((config, _)), Format::Text) => print(&config.effective().to_string()),
-        (Ok((config, _)), Format::Json) => print(&config.effective().to_json()),
+        (Ok((config, _)), Format::Text) => print_out(config.effective().to_string()),
+        (Ok((config, _)), Format::Json) => print_out(config.effective().to_json()),
         (Err(report), format) => say(&report, format),
     }
 }
@@ -49,8 +52,8 @@ pub(super) fn explain(url: &Uri, args: &FileArgs) -> Result<ExitCode, Failure> {
     };
     let told = thrum_rt::block_on(sites.explain(&config, url));
     match args.format {
-        Format::Text => print(&told.to_string()),
-        Format::Json => print(&told.to_json()),
+        Format::Text => print_out(told.to_string()),
+        Format::Json => print_out(told.to_json()),
     }
 }
 
@@ -68,7 +71,7 @@ fn say(report: &Report, format: Format) -> Result<ExitCode, Failure> {
     match format {
         Format::Text => print_mistakes(report),
         Format::Json => {
-            print(&report.to_json())?;
+            print_out(report.to_json())?;
         }
     }
     Ok(ExitCode::FAILURE)
@@ -78,9 +81,4 @@ fn say(report: &Report, format: Format) -> Result<ExitCode, Failure> {
 pub(super) fn print_mistakes(report: &Report) {
     let colour = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
     terminal::print(format_args!("{}", report.render(colour).trim_end()));
-}
-
-fn counted(count: usize, what: &str) -> String {
-    let s = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{s}")
 }

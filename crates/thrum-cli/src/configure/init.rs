@@ -7,9 +7,8 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 
-use super::print;
 use crate::error::Failure;
-use crate::terminal;
+use crate::terminal::{self, print_out};
 
 /// What a configuration is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -51,7 +50,7 @@ impl Kind {
 pub(super) fn init(kind: Kind, file: &Path) -> Result<ExitCode, Failure> {
     let (conf, beside) = kind.parts();
     if file == Path::new("-") {
-        return print(conf);
+        return print_out(conf);
     }
     create(file, conf, false).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => Failure::Exists(file.into()),

@@ -4,7 +4,7 @@ mod check;
 mod init;
 mod mighttpd;
 
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -14,6 +14,7 @@ use thrum_server::config;
 use thrum_server::site::TABLES;
 
 use crate::error::Failure;
+use crate::terminal::print_out;
 use init::Kind;
 
 /// The file that is meant when none is named.
@@ -128,9 +129,9 @@ pub(crate) fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Init(args) => init::init(args.kind, &args.file),
         Command::Import(ImportCommand::Mighttpd { conf, route }) => {
             let imported = mighttpd::import(&conf, &read(&conf)?, &route, &read(&route)?);
-            print(&imported)
+            print_out(imported)
         }
-        Command::Reference => print(&config::reference(&TABLES)),
+        Command::Reference => print_out(config::reference(&TABLES)),
     }
 }
 
@@ -159,11 +160,11 @@ fn fmt(args: &FmtArgs) -> Result<ExitCode, Failure> {
         };
         if args.check {
             if laid_out != text {
-                print(&format!("{}\n", name.display()))?;
+                print_out(format!("{}\n", name.display()))?;
                 code = ExitCode::FAILURE;
             }
         } else if is_input {
-            print(&laid_out)?;
+            print_out(laid_out)?;
         } else if laid_out != text {
             // In place, so that its owner, its mode and links to it stay.
             std::fs::write(file, laid_out).map_err(|e| Failure::Unwritable(file.clone(), e))?;
@@ -174,13 +175,4 @@ fn fmt(args: &FmtArgs) -> Result<ExitCode, Failure> {
 
 fn read(file: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(file).map_err(|error| Failure::Unreadable(file.into(), error))
-}
-
-/// Prints to standard output. A reader that has gone wants no more.
-fn print(text: &str) -> Result<ExitCode, Failure> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Stdout(error)),
-        _ => Ok(ExitCode::SUCCESS),
-    }
 }

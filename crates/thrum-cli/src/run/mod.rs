@@ -32,12 +32,13 @@ use thrum_server::process::control::Control;
 use thrum_server::process::{Listeners, Notify, PidFile, Sandbox};
 use thrum_server::site::Kept;
 
-use self::prepared::Prepared;
+pub(crate) use self::prepared::Prepared;
 use self::serving::{Process, Serving};
 use self::successor::Predecessor;
 pub(crate) use self::successor::Successor;
 use crate::args::RunArgs;
-use crate::ending::allow_many_connections;
+use crate::banner;
+use crate::descriptors::most_connections;
 use crate::error::Failure;
 use crate::terminal;
 
@@ -47,8 +48,8 @@ pub(crate) fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     let kept = Arc::new(Kept::default());
     let prepared = Prepared::read(&config, &kept)?;
     if args.check {
-        let sites = prepared.config.sites.len();
-        terminal::print(format_args!("{} is right: {sites} sites", config.display()));
+        let sites = banner::sites(prepared.config.sites.len());
+        terminal::print(format_args!("{} is right: {sites}", config.display()));
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(state) = prepared.state() {
@@ -81,7 +82,7 @@ pub(crate) fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     for name in listeners.unused() {
         tracing::warn!("no site asks for the socket {name:?} that was handed over");
     }
-    allow_many_connections();
+    let most_connections = most_connections();
 
     let workers = args.workers.or(settings.workers);
     let workers = workers.map_or_else(
@@ -120,6 +121,7 @@ pub(crate) fn run(args: RunArgs) -> Result<ExitCode, Failure> {
         config,
         args,
         workers,
+        most_connections,
         sandbox,
         notify: Notify::from_env(),
         pid: Some(pid),

@@ -11,8 +11,8 @@ use thrum_server::site::{Endpoint, Kept, Sites, TABLES};
 
 use crate::error::Failure;
 
-pub(super) struct Prepared {
-    pub(super) config: Config,
+pub(crate) struct Prepared {
+    pub(crate) config: Config,
     pub(super) settings: ProcessSettings,
     pub(super) sites: Sites,
     pub(super) certificates: Certificates,
@@ -22,10 +22,13 @@ pub(super) struct Prepared {
 
 impl Prepared {
     /// Reads a configuration, and tries all that can be wrong with it.
-    pub(super) fn read(path: &Path, kept: &Kept) -> Result<Self, Failure> {
+    pub(crate) fn read(path: &Path, kept: &Kept) -> Result<Self, Failure> {
         let wrong = |report: Report| Failure::Config(Box::new(report));
-        let config = Config::read(path, &TABLES).map_err(wrong)?;
+        let (config, report) = Config::read_sound(path, &TABLES);
         let mut problems = Problems::default();
+        for problem in report.problems() {
+            problems.add(problem.clone());
+        }
         let settings = ProcessSettings::of(&config.global, path, &mut problems);
         let certificates = Certificates::of(&config, &mut problems);
         ErrorLogConfig::of(&config.global, &mut problems);

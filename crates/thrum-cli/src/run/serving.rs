@@ -43,6 +43,8 @@ pub(super) struct Process {
     pub(super) config: PathBuf,
     pub(super) args: RunArgs,
     pub(super) workers: usize,
+    /// As many connections at once as it has descriptors for.
+    pub(super) most_connections: usize,
     /// How it is confined, in words.
     pub(super) sandbox: String,
     pub(super) notify: Notify,
@@ -147,7 +149,7 @@ impl Serving {
         serving.watch();
         serving.readiness.set(State::Ready);
         serving.say_start(sites);
-        serving.process.notify.ready(&format!("{sites} sites"));
+        serving.process.notify.ready(&banner::sites(sites));
         if let Some(predecessor) = predecessor {
             thrum_rt::blocking(|| predecessor.retire());
         }
@@ -223,7 +225,7 @@ impl Serving {
             self.listeners
                 .retain(|endpoint| new.endpoints.contains_key(endpoint));
             let later = needs_upgrade(&self.settings, &prepared.settings);
-            let sites = prepared.config.sites.len();
+            let sites = banner::sites(prepared.config.sites.len());
             self.app.swap(prepared.sites);
             self.settings = prepared.settings;
             self.files = files;
@@ -233,7 +235,7 @@ impl Serving {
             if let Some(log) = terminal::error_log() {
                 log.reopen();
             }
-            Ok(format!("{sites} sites{later}"))
+            Ok(format!("{sites}{later}"))
         });
         self.watch();
         result.map_err(|failure| failure.to_string())
@@ -289,10 +291,12 @@ impl Serving {
     ) -> io::Result<()> {
         let mut accepting = TaskSet::new();
         let settings = &self.settings;
+        let mut limits = settings.limits;
+        limits.connections = limits.connections.min(self.process.most_connections);
         let server = self
             .server
             .clone()
-            .limits(settings.limits)
+            .limits(limits)
             .timeouts(settings.timeouts);
         for (endpoint, sockets) in self.listeners.iter() {
             let Some(secure) = endpoints.get(endpoint) else {

@@ -2,6 +2,8 @@
 // Each test file uses a part of it.
 #![allow(dead_code)]
 
+pub(crate) mod place;
+
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
@@ -272,7 +274,9 @@ pub(crate) fn get(mut stream: TcpStream, path: &str) -> String {
 
 /// Asks for a path on a connection that stays open, and reads the response, which ends with `end`.
 pub(crate) fn get_and_stay(stream: &mut TcpStream, path: &str, end: &str) -> String {
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: test\r\n\r\n").unwrap();
+    // In one write: what follows the first of several would wait for its acknowledgement.
+    let request = format!("GET {path} HTTP/1.1\r\nHost: test\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
     let mut response = Vec::new();
     let mut chunk = [0; 4096];
     while !response.ends_with(end.as_bytes()) {
@@ -292,5 +296,13 @@ pub(crate) fn wait_until(what: &str, condition: impl Fn() -> bool, seen: impl Fn
             seen()
         );
         thread::sleep(Duration::from_millis(5));
+    }
+}
+
+pub(crate) fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < PATIENCE, "{what} does not come");
+        thread::sleep(Duration::from_millis(10));
     }
 }

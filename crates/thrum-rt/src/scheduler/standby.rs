@@ -311,9 +311,18 @@ fn raise(member: &Member) -> bool {
 /// Sets how a thread is scheduled. Beside SCHED_IDLE any other thread gets the CPU the moment that it wants it; beside nice
 /// 19 alone it may wait for the end of a slice, up to 4 ms.
 fn set_policy(thread: Pid, policy: libc::c_int) -> io::Result<()> {
-    let parameters = libc::sched_param { sched_priority: 0 };
+    // The kernel's `sched_param`. musl's has more in it, and its function of this name does nothing.
+    let priority: libc::c_int = 0;
+    let thread = thread.as_raw_nonzero().get();
     // SAFETY: the parameters are valid for the call, which keeps nothing of them.
-    match unsafe { libc::sched_setscheduler(thread.as_raw_nonzero().get(), policy, &parameters) } {
+    match unsafe {
+        libc::syscall(
+            libc::SYS_sched_setscheduler,
+            thread,
+            policy,
+            &raw const priority,
+        )
+    } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use thrum_http::Stats;
 
 use super::Admin;
-use crate::log::stamp;
+use crate::clock::steady_second;
 use crate::metrics::caches;
 
 /// How many routes are told: the busiest.
@@ -19,7 +19,7 @@ const RECENT: u64 = 60;
 
 /// All of it, with the seconds after a moment.
 pub(super) fn json(admin: &Admin, since: u64) -> String {
-    let now = stamp::now().second;
+    let now = steady_second();
     let rest = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "pid": std::process::id(),

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::entry::{Content, Entry, Slot};
 use super::key::Key;
 use super::policy::Lifetime;
+use crate::clock::steady;
 
 const MAGIC: &[u8] = b"thrum cache 1\n";
 
@@ -237,6 +238,9 @@ fn entry_of(head: Head, offset: u64, size: u64, mut file: File) -> Option<Entry>
     if used.is_ok_and(|used| used.elapsed().is_ok_and(|ago| ago > NOTE_AFTER)) {
         let _ = file.set_modified(SystemTime::now());
     }
+    let born = UNIX_EPOCH + Duration::from_millis(born);
+    // Kept by a process that took it to be later: how old it is cannot be told, so it is to be asked after.
+    let born = if born > steady() { UNIX_EPOCH } else { born };
     let content = if length <= READ_AT_ONCE {
         let mut bytes = vec![0; usize::try_from(length).ok()?];
         file.read_exact(&mut bytes).ok()?;
@@ -254,7 +258,7 @@ fn entry_of(head: Head, offset: u64, size: u64, mut file: File) -> Option<Entry>
         headers: fields,
         content,
         lifetime: Lifetime {
-            born: UNIX_EPOCH + Duration::from_millis(born),
+            born,
             fresh: Duration::from_millis(fresh),
             while_revalidate: Duration::from_millis(while_revalidate),
             if_error: Duration::from_millis(if_error),

@@ -1,8 +1,7 @@
 //! The handler around another that answers from a cache.
 
-use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use http::header::{
@@ -14,180 +13,15 @@ use http_body::Body as _;
 use thrum_http::Body;
 use thrum_parse::http::value::{EntityTag, EntityTags, FieldValue, HttpDate};
 
+use super::config::Opening;
 use super::entry::{Content, Entry, Slot, kept_fields};
 use super::flight::{Boarding, Landed, Ticket, board};
 use super::key::Key;
-use super::policy::{Defaults, Lifetime, Verdict, Wishes, invalidates, varies};
+use super::policy::{Came, Defaults, Lifetime, Verdict, Wishes, invalidates, varies};
 use super::record::Record;
-use super::store::{Cache, CacheLimits};
-use crate::config::{Kind, Problem, Setting, Settings};
-use crate::metrics::{self, CacheUse, observe_cache};
-use crate::site::{Answer, Building, Handler, Layer, Visit, host_of, reply};
-
-/// What is written.
-const SETTINGS: &[Setting] = &[Setting {
-    block: BLOCK,
-    ..Setting::new(
-        "cache",
-        &[Kind::Switch],
-        "Whether responses are kept and answer later requests, as they themselves allow (RFC 9111).",
-        "cache on { memory 64MiB; folder /var/cache/thrum }",
-    )
-}];
-
-const BLOCK: &[Setting] = &[
-    Setting {
-        default: "64MiB",
-        ..Setting::new(
-            "memory",
-            &[Kind::Size],
-            "How much is kept in memory. Routes with the same numbers and folder share one cache.",
-            "memory 64MiB",
-        )
-    },
-    Setting::new(
-        "folder",
-        &[Kind::Path],
-        "Where more is kept, over restarts too. It is made if it is not there.",
-        "folder /var/cache/thrum",
-    ),
-    Setting {
-        default: "1GiB",
-        ..Setting::new(
-            "disk",
-            &[Kind::Size],
-            "How much is kept in the folder.",
-            "disk 1GiB",
-        )
-    },
-    Setting {
-        default: "8MiB",
-        ..Setting::new(
-            "max-object",
-            &[Kind::Size],
-            "The largest body that is kept.",
-            "max-object 8MiB",
-        )
-    },
-    Setting {
-        default: "off",
-        ..Setting::new(
-            "fresh",
-            &[Kind::DurationOrOff],
-            "How long a response is fresh that does not say so itself. Off: it is not kept.",
-            "fresh 1m",
-        )
-    },
-    Setting {
-        default: "off",
-        ..Setting::new(
-            "stale-if-error",
-            &[Kind::DurationOrOff],
-            "How long after it is stale a response may answer while the upstream fails, where it does not say so itself.",
-            "stale-if-error 1h",
-        )
-    },
-    Setting {
-        default: "5s",
-        ..Setting::new(
-            "wait",
-            &[Kind::Duration],
-            "How long a request waits for another one that fetches the same, before it goes itself.",
-            "wait 5s",
-        )
-    },
-];
-
-/// The layer of the configuration.
-pub const LAYER: Layer = Layer {
-    settings: SETTINGS,
-    build,
-};
-
-fn build(settings: &Settings, inner: Arc<dyn Handler>, to: &mut Building<'_>) -> Arc<dyn Handler> {
-    let Some(entry) = settings
-        .written("cache")
-        .filter(|entry| entry.text() == "on")
-    else {
-        return inner;
-    };
-    let Some(block) = entry.block() else {
-        return inner;
-    };
-    let limits = CacheLimits {
-        memory: block.size("memory"),
-        disk: block.size("disk"),
-        object: block.size("max-object"),
-    };
-    let folder = block.path("folder");
-    if let Some(folder) = folder
-        .as_deref()
-        .filter(|folder| folder.exists() && !folder.is_dir())
-    {
-        let what = format!("{} is no folder", folder.display());
-        to.problem(Problem::new(entry.span(), what));
-        return inner;
-    }
-    let name = format!("{limits:?} {folder:?}");
-    let opening = to.kept.get(&name, || Opening::new(limits, folder));
-    let (eager, registry) = (opening.clone(), metrics::verbs::registry(to));
-    to.when_live(move |_| {
-        let folder = eager
-            .folder
-            .as_ref()
-            .map(|folder| folder.display().to_string());
-        let name = folder.unwrap_or_else(|| "memory".to_owned());
-        observe_cache(&registry, "responses", name, &eager.cache(), |cache| {
-            let counts = cache.counts();
-            CacheUse {
-                hits: counts.hits + counts.stale + counts.revalidated + counts.coalesced,
-                misses: counts.misses,
-                bytes: counts.memory_bytes + counts.disk_bytes,
-            }
-        });
-    });
-    Arc::new(Cached {
-        opening,
-        inner,
-        defaults: Defaults {
-            fresh: block.duration_or_off("fresh"),
-            if_error: block.duration_or_off("stale-if-error").unwrap_or_default(),
-        },
-        wait: block.duration("wait"),
-    })
-}
-
-/// A cache that is opened when it is first needed.
-struct Opening {
-    cache: OnceLock<Arc<Cache>>,
-    limits: CacheLimits,
-    folder: Option<PathBuf>,
-}
-
-impl Opening {
-    fn new(limits: CacheLimits, folder: Option<PathBuf>) -> Self {
-        Self {
-            cache: OnceLock::new(),
-            limits,
-            folder,
-        }
-    }
-
-    fn cache(&self) -> Arc<Cache> {
-        let open = || {
-            let Some(folder) = &self.folder else {
-                return Arc::new(Cache::in_memory(self.limits));
-            };
-            let opened = Cache::on_disk(folder, self.limits);
-            Arc::new(opened.unwrap_or_else(|error| {
-                let folder = folder.display();
-                tracing::error!(%folder, %error, "the cache's folder cannot be used; what is kept is kept in memory alone");
-                Cache::in_memory(self.limits)
-            }))
-        };
-        self.cache.get_or_init(open).clone()
-    }
-}
+use super::store::Cache;
+use crate::clock::steady;
+use crate::site::{Answer, Handler, Visit, host_of, reply};
 
 /// A handler around another, which answers in its stead from a [`Cache`].
 ///
@@ -198,22 +32,17 @@ impl Opening {
 /// * Requests for the same thing at the same time wait for the first of them, some time.
 #[derive(Clone)]
 pub struct Cached {
-    opening: Arc<Opening>,
-    inner: Arc<dyn Handler>,
-    defaults: Defaults,
-    wait: Duration,
+    pub(super) opening: Arc<Opening>,
+    pub(super) inner: Arc<dyn Handler>,
+    pub(super) defaults: Defaults,
+    pub(super) wait: Duration,
 }
 
 impl Cached {
     /// Answers from a cache in `inner`'s stead.
     pub fn new(inner: Arc<dyn Handler>, cache: Arc<Cache>) -> Self {
-        let opening = Opening::new(cache.limits, None);
-        let opening = Opening {
-            cache: cache.into(),
-            ..opening
-        };
         Self {
-            opening: Arc::new(opening),
+            opening: Arc::new(Opening::opened(cache)),
             inner,
             defaults: Defaults::default(),
             wait: Duration::from_secs(5),
@@ -241,7 +70,7 @@ impl Handler for Cached {
             count(&cache.counts.passed);
             return self.pass(cache, request, visit);
         }
-        let now = SystemTime::now();
+        let now = steady();
         let resource = Key::of(&request, visit.secure, host_of(&request));
         let (key, slot) = cache.find(resource, request.headers());
         let kept = match slot {
@@ -338,7 +167,7 @@ impl Fetch {
                     Some(Landed::Pass) | None => break,
                 },
             }
-            let now = SystemTime::now();
+            let now = steady();
             let (found, slot) = self.cache.find(self.resource, request.headers());
             key = found;
             let Some(Slot::Entry(entry)) = slot else {
@@ -374,10 +203,14 @@ impl Fetch {
         let is_head = asked.method() == Method::HEAD;
         let answer = self.cached.inner.handle(asked, self.visit);
         let response = answer.response().await;
-        let now = SystemTime::now();
+        let now = steady();
         let status = response.status();
         let of_now = |status, headers: &HeaderMap| {
-            Lifetime::of(&asked_with, (status, headers), now, self.cached.defaults)
+            let came = Came {
+                at: now,
+                wall: SystemTime::now(),
+            };
+            Lifetime::of(&asked_with, (status, headers), came, self.cached.defaults)
         };
         if let Some(kept) = &kept {
             if status == StatusCode::NOT_MODIFIED {

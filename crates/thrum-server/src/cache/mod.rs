@@ -9,7 +9,9 @@
 //! | `flight` | requests that wait for one that is under way, rather than go the same way |
 //! | `record` | a body that is kept while it is sent |
 //! | `layer` | the handler around another that answers from all this |
+//! | `config` | how it is written |
 
+mod config;
 mod disk;
 mod entry;
 mod flight;
@@ -20,5 +22,6 @@ mod policy;
 mod record;
 mod store;
 
-pub use layer::{Cached, LAYER};
+pub use config::LAYER;
+pub use layer::Cached;
 pub use store::{Cache, CacheCounts, CacheLimits};

@@ -12,7 +12,7 @@ use thrum_parse::http::value::{CacheControl, FieldValue, HttpDate};
 /// How long a kept response is good for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lifetime {
-    /// When it was made, as far as this cache can tell: its age counts from there.
+    /// When it was made, as far as this cache can tell, by the [steady clock](crate::clock::steady): its age counts from there.
     pub(super) born: SystemTime,
     /// Until what age it is fresh.
     pub(super) fresh: Duration,
@@ -45,6 +45,15 @@ pub(super) struct Wishes {
     /// The age that is too old.
     max_age: Option<Duration>,
     min_fresh: Option<Duration>,
+}
+
+/// When a response came.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Came {
+    /// By the [steady clock](crate::clock::steady), which ages are measured by.
+    pub(super) at: SystemTime,
+    /// By the wall clock, as the dates in responses are.
+    pub(super) wall: SystemTime,
 }
 
 /// What holds where a response says nothing.
@@ -80,7 +89,7 @@ impl Lifetime {
     pub(super) fn of(
         request: &HeaderMap,
         (status, response): (StatusCode, &HeaderMap),
-        now: SystemTime,
+        came: Came,
         defaults: Defaults,
     ) -> Option<Self> {
         let kept_statuses = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501];
@@ -100,7 +109,7 @@ impl Lifetime {
         if said.forbidden || (request.contains_key(AUTHORIZATION) && !shared) {
             return None;
         }
-        let date = date(response, DATE).unwrap_or(now);
+        let date = date(response, DATE).unwrap_or(came.wall);
         // A date that is none means long ago (RFC 9111, 5.3).
         let expires = || {
             let field = response.get(EXPIRES)?;
@@ -113,7 +122,7 @@ impl Lifetime {
             .or_else(expires)
             .or(defaults.fresh)?;
         // RFC 9111, 4.2.3, of which the response's delay is left out: it is less than a cache in between would add.
-        let apparent = since(now, date);
+        let apparent = since(came.wall, date);
         let told = seconds_of(response, AGE).unwrap_or_default();
         let (mut while_revalidate, mut if_error) = (said.while_revalidate, said.if_error);
         if said.must_revalidate {
@@ -121,7 +130,10 @@ impl Lifetime {
         }
         let no_errors = said.must_revalidate || said.no_cache;
         let lifetime = Self {
-            born: now.checked_sub(apparent.max(told)).unwrap_or(UNIX_EPOCH),
+            born: came
+                .at
+                .checked_sub(apparent.max(told))
+                .unwrap_or(UNIX_EPOCH),
             fresh: if said.no_cache { Duration::ZERO } else { fresh },
             while_revalidate: while_revalidate.unwrap_or_default(),
             if_error: if_error.unwrap_or(if no_errors {
@@ -257,12 +269,19 @@ mod tests {
         UNIX_EPOCH + Duration::from_secs(784_111_777 + seconds)
     }
 
+    fn came(seconds: u64) -> Came {
+        Came {
+            at: at(seconds),
+            wall: at(seconds),
+        }
+    }
+
     fn kept(lines: &[(&str, &str)]) -> Option<Lifetime> {
         let response = fields(lines);
         Lifetime::of(
             &HeaderMap::new(),
             (StatusCode::OK, &response),
-            at(0),
+            came(0),
             Defaults::default(),
         )
     }
@@ -312,7 +331,7 @@ mod tests {
             Lifetime::of(
                 &request,
                 (StatusCode::OK, &response),
-                at(0),
+                came(0),
                 Defaults::default(),
             )
             .is_some()
@@ -336,6 +355,33 @@ mod tests {
             ("date", "Sun, 06 Nov 1994 08:49:07 GMT"),
         ];
         assert_eq!(kept(&dated).unwrap().age(at(0)), 30 * SECOND);
+    }
+
+    #[test]
+    fn a_wall_clock_that_was_set_changes_no_age() {
+        let hour = 3600;
+        let dated = [
+            ("cache-control", "max-age=60"),
+            ("date", "Sun, 06 Nov 1994 08:49:37 GMT"),
+        ];
+        // The upstream's clock is right, and so is ours again; the clock of ages has gone on.
+        let came = Came {
+            at: at(hour),
+            wall: at(0),
+        };
+        let response = fields(&dated);
+        let life = Lifetime::of(
+            &HeaderMap::new(),
+            (StatusCode::OK, &response),
+            came,
+            Defaults::default(),
+        );
+        let life = life.unwrap();
+        assert_eq!(life.age(at(hour + 59)), 59 * SECOND);
+        let verdict = |at| life.verdict(at, &Wishes::default());
+        assert_eq!(verdict(at(hour + 59)), Verdict::Fresh);
+        let stale = Verdict::Revalidate { if_error: false };
+        assert_eq!(verdict(at(hour + 60)), stale);
     }
 
     #[test]

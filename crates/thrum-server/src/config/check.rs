@@ -29,12 +29,14 @@ enum Scope {
 }
 
 impl Checker<'_> {
-    /// A whole configuration.
+    /// A whole configuration, without what something is wrong with: routes, and sites for settings of theirs; nothing of it for
+    /// what stands outside of them.
     pub(super) fn config(&mut self, statements: &[Statement]) -> (Settings, Vec<SiteConfig>) {
         let mut global = self.empty(self.tables.global.to_vec(), Span::default());
-        let mut sites = Vec::new();
+        let (mut sites, mut is_sound) = (Vec::new(), true);
         for statement in statements {
             let word = &statement.words[0];
+            let before = self.problems.noted();
             if find(&global.tables, &word.text).is_some() {
                 self.setting(&mut global, statement, Scope::Global);
             } else if is_route(statement) {
@@ -47,31 +49,40 @@ impl Checker<'_> {
             } else if let Some(block) = &statement.block {
                 match nearest(&word.text, with_block(&global.tables)) {
                     Some(_) => self.unknown(&global.tables, statement, Scope::Global),
-                    None => sites.push(self.site(statement, block)),
+                    None => {
+                        sites.extend(self.site(statement, block));
+                        continue;
+                    }
                 }
             } else {
                 self.unknown(&global.tables, statement, Scope::Global);
             }
+            is_sound &= self.problems.noted() == before;
+        }
+        if !is_sound {
+            global.entries.clear();
+            sites.clear();
         }
         (global, sites)
     }
 
-    fn site(&mut self, statement: &Statement, block: &Block) -> SiteConfig {
+    fn site(&mut self, statement: &Statement, block: &Block) -> Option<SiteConfig> {
         let tables = [self.tables.site, self.tables.route].concat();
         let mut settings = self.empty(tables, block.span);
         let mut routes = Vec::new();
-        for statement in block.statements() {
-            if is_route(statement) {
-                routes.extend(self.route(statement));
-            } else {
-                self.setting(&mut settings, statement, Scope::Site);
-            }
+        for statement in block.statements().filter(|statement| is_route(statement)) {
+            routes.extend(self.route(statement));
         }
-        SiteConfig {
-            names: self.names(statement),
+        let before = self.problems.noted();
+        for statement in block.statements().filter(|statement| !is_route(statement)) {
+            self.setting(&mut settings, statement, Scope::Site);
+        }
+        let names = self.names(statement);
+        (self.problems.noted() == before).then_some(SiteConfig {
+            names,
             settings,
             routes,
-        }
+        })
     }
 
     /// `example.com, www.example.com`
@@ -113,6 +124,7 @@ impl Checker<'_> {
     }
 
     fn route(&mut self, statement: &Statement) -> Option<RouteConfig> {
+        let before = self.problems.noted();
         let path = self.literal(&statement.words[0]);
         let words = self.tables.verbs.iter().map(|verb| verb.word);
         let Some(word) = statement.words.get(1) else {
@@ -152,7 +164,7 @@ impl Checker<'_> {
         for statement in statement.block.iter().flat_map(Block::statements) {
             self.setting(&mut settings, statement, Scope::Route);
         }
-        Some(RouteConfig {
+        (self.problems.noted() == before).then_some(RouteConfig {
             path,
             verb,
             values,

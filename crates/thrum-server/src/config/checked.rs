@@ -64,6 +64,13 @@ impl Config {
     /// # Errors
     /// All that is wrong with it, or why it cannot be read.
     pub fn read(path: &Path, tables: &Tables) -> Result<Self, Report> {
+        unless_wrong(Self::read_sound(path, tables))
+    }
+
+    /// Reads a file, and those that it includes, and says what is wrong with it. What that is about is not in the
+    /// configuration: routes; for what stands in a site besides routes, the site; for what stands outside of sites, all of it.
+    /// So more can be tried of the rest, to find all mistakes at once.
+    pub fn read_sound(path: &Path, tables: &Tables) -> (Self, Report) {
         let mut loader = Loader::new(&environment::process);
         let statements = loader.file(path);
         Self::check(loader, &statements, tables, &environment::process)
@@ -81,7 +88,7 @@ impl Config {
     ) -> Result<Self, Report> {
         let mut loader = Loader::new(environment);
         let statements = loader.text(Path::new("thrum.conf"), text);
-        Self::check(loader, &statements, tables, environment)
+        unless_wrong(Self::check(loader, &statements, tables, environment))
     }
 
     fn check(
@@ -89,22 +96,34 @@ impl Config {
         statements: &[Statement],
         tables: &Tables,
         environment: Environment<'_>,
-    ) -> Result<Self, Report> {
+    ) -> (Self, Report) {
         let (sources, mut problems) = (loader.sources, loader.problems);
+        let is_well_formed = problems.is_empty();
         let mut checker = Checker {
             tables,
             sources: &sources,
             environment,
             problems: &mut problems,
         };
-        let (global, sites) = checker.config(statements);
-        match problems.is_empty() {
-            true => Ok(Self {
-                global,
-                sites,
-                sources,
-            }),
-            false => Err(Report::new(sources, problems.into_sorted())),
+        let (mut global, mut sites) = checker.config(statements);
+        if !is_well_formed {
+            // Nobody knows what a brace that is missing has put where.
+            global.entries.clear();
+            sites.clear();
         }
+        let config = Self {
+            global,
+            sites,
+            sources,
+        };
+        let report = config.report(problems.into_sorted());
+        (config, report)
+    }
+}
+
+fn unless_wrong((config, report): (Config, Report)) -> Result<Config, Report> {
+    match report.problems() {
+        [] => Ok(config),
+        _ => Err(report),
     }
 }

@@ -56,11 +56,14 @@ impl Problem {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problems {
     found: Vec<Problem>,
+    /// How often something was noted, again or not.
+    noted: usize,
 }
 
 impl Problems {
     /// Notes a problem, once: what stands in a site is looked at for each of its routes.
     pub fn add(&mut self, problem: Problem) {
+        self.noted += 1;
         if !self.found.contains(&problem) {
             self.found.push(problem);
         }
@@ -75,6 +78,11 @@ impl Problems {
         result
             .map_err(|error| self.add(Problem::new(span, error.to_string())))
             .ok()
+    }
+
+    /// How often something was noted so far: as often as before when what was looked at meanwhile is sound.
+    pub(super) fn noted(&self) -> usize {
+        self.noted
     }
 
     /// Whether nothing is wrong.

@@ -12,7 +12,7 @@ This page is made by `thrum reference` from the tables that configurations are c
 A configuration is a file of statements. A statement is a line: a word, its values, and perhaps a block of further
 statements between `{` and `}`.
 
-```
+```thrum
 workers 4                                    # a setting, outside of all sites
 
 example.com, www.example.com {               # a site: its names, and what holds for it
@@ -149,7 +149,7 @@ impl Page {
         let more = more.trim_end();
         let gap = if more.is_empty() { "" } else { " " };
         self.add(format_args!(
-            "\n`{usage}`\n\n{help}{gap}{more}\n\n```\n{example}\n```\n"
+            "\n`{usage}`\n\n{help}{gap}{more}\n\n```thrum\n{example}\n```\n"
         ));
     }
 

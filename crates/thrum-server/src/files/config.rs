@@ -9,7 +9,7 @@ use super::{Coding, Compression, Files, Freshness, Limits, Order, SortBy, State}
 use crate::config::{
     Arity, Entry, Kind, Problem, Problems, RouteConfig, Setting, Settings, Value, Verb,
 };
-use crate::metrics::{self, CacheUse, observe_cache};
+use crate::metrics::{self, CacheUse, Registry, observe_cache};
 use crate::site::{Building, Handler, HandlerKind};
 
 /// `/ -> /srv/www`.
@@ -175,12 +175,27 @@ const LISTING: &[Setting] = &[
 ];
 
 const COMPRESS: &[Setting] = &[
-    level("brotli-level", &[Kind::Count(0, 11)], "5"),
-    level("zstd-level", &[Kind::Count(1, 19)], "3"),
-    level("gzip-level", &[Kind::Count(0, 9)], "6"),
-    size("min", "1KiB", "Smaller files are sent as they are."),
-    size("max", "4MiB", "Larger files are sent as they are."),
-    size("kept", "64MiB", "Compressed contents that are kept."),
+    level("brotli-level", &[Kind::Count(0, 11)], "5", "brotli-level 9"),
+    level("zstd-level", &[Kind::Count(1, 19)], "3", "zstd-level 9"),
+    level("gzip-level", &[Kind::Count(0, 9)], "6", "gzip-level 9"),
+    size(
+        "min",
+        "1KiB",
+        "Smaller files are sent as they are.",
+        "min 2KiB",
+    ),
+    size(
+        "max",
+        "4MiB",
+        "Larger files are sent as they are.",
+        "max 16MiB",
+    ),
+    size(
+        "kept",
+        "64MiB",
+        "Compressed contents that are kept.",
+        "kept 256MiB",
+    ),
 ];
 
 const FILE_CACHE: &[Setting] = &[
@@ -193,7 +208,12 @@ const FILE_CACHE: &[Setting] = &[
             "entries 100000",
         )
     },
-    size("size", "64MiB", "File contents that are kept."),
+    size(
+        "size",
+        "64MiB",
+        "File contents that are kept.",
+        "size 512MiB",
+    ),
     Setting {
         default: "256",
         ..Setting::new(
@@ -207,6 +227,7 @@ const FILE_CACHE: &[Setting] = &[
         "small-file",
         "64KiB",
         "Files up to this size are kept in memory.",
+        "small-file 256KiB",
     ),
     Setting {
         default: "1s",
@@ -219,22 +240,32 @@ const FILE_CACHE: &[Setting] = &[
     },
 ];
 
-const fn level(name: &'static str, values: &'static [Kind], default: &'static str) -> Setting {
+const fn level(
+    name: &'static str,
+    values: &'static [Kind],
+    default: &'static str,
+    example: &'static str,
+) -> Setting {
     Setting {
         default,
         ..Setting::new(
             name,
             values,
             "How hard it tries: higher is smaller and slower.",
-            name,
+            example,
         )
     }
 }
 
-const fn size(name: &'static str, default: &'static str, help: &'static str) -> Setting {
+const fn size(
+    name: &'static str,
+    default: &'static str,
+    help: &'static str,
+    example: &'static str,
+) -> Setting {
     Setting {
         default,
-        ..Setting::new(name, &[Kind::Size], help, default)
+        ..Setting::new(name, &[Kind::Size], help, example)
     }
 }
 
@@ -261,17 +292,55 @@ fn build(route: &RouteConfig, building: &mut Building<'_>) -> Option<Arc<dyn Han
     let files = Arc::new(Files { state, ..files });
     let (served, registry) = (files.clone(), metrics::verbs::registry(building));
     building.when_live(move |_| {
-        let root = served.root().display().to_string();
-        observe_cache(&registry, "files", root, &served, |files| {
-            let stats = files.stats();
-            CacheUse {
-                hits: stats.hits,
-                misses: stats.misses,
-                bytes: stats.bytes as u64,
-            }
-        });
+        observe_files(&registry, &served);
     });
     Some(files)
+}
+
+fn observe_files(registry: &Registry, files: &Arc<Files>) {
+    let root = files.root().display().to_string();
+    observe_cache(registry, "files", root.clone(), files, |files| {
+        let stats = files.stats();
+        CacheUse {
+            hits: stats.hits,
+            misses: stats.misses,
+            bytes: stats.bytes as u64,
+        }
+    });
+    if files.compresses() {
+        observe_cache(registry, "compressed", root.clone(), files, |files| {
+            let stats = files.stats();
+            CacheUse {
+                hits: stats.compressed_hits,
+                misses: stats.compressed_misses,
+                bytes: stats.compressed_bytes as u64,
+            }
+        });
+    }
+    registry.source_of(&format!("files {root}"), files, move |files, sample| {
+        let stats = files.stats();
+        let labels = [("name", &root[..])];
+        sample.counter(
+            "thrum_file_cache_evictions_total",
+            "Paths that made room for others in a cache of files.",
+            &labels,
+            stats.evictions,
+        );
+        for (name, help, value) in [
+            (
+                "thrum_file_cache_paths",
+                "Paths that a cache of files keeps.",
+                stats.entries,
+            ),
+            (
+                "thrum_file_cache_open_files",
+                "Files that a cache of files keeps open.",
+                stats.open_files,
+            ),
+        ] {
+            sample.gauge(name, help, &labels, value as f64);
+        }
+    });
 }
 
 /// Sets up files as it was written. What is wrong is noted and left out.

@@ -40,6 +40,10 @@ impl Files {
         }
         let asked = Asked::new(path, headers, known.err().flatten());
         let found = self.look_up(path, &asked);
+        if let (Err(StatusCode::SERVICE_UNAVAILABLE), Some(known)) = (&found, asked.known) {
+            // There is no descriptor or no memory to look with: what is known is better than nothing.
+            return Ok(Found::File(known));
+        }
         if !matches!(found, Ok(Found::File(_))) {
             self.state.files.remove(path);
         }

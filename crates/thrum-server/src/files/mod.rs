@@ -278,6 +278,11 @@ impl Files {
         self.root.path()
     }
 
+    /// Whether anything is compressed on the way.
+    fn compresses(&self) -> bool {
+        self.state.compressed.is_some()
+    }
+
     /// What is kept, and how often that was of use.
     pub fn stats(&self) -> FilesStats {
         let files = self.state.files.counts();

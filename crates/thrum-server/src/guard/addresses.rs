@@ -6,7 +6,7 @@ use std::sync::Arc;
 use http::{Request, StatusCode};
 use thrum_http::Body;
 
-use super::refused;
+use super::{Guard, refused};
 use crate::config::{Arity, Kind, Network, Setting, Settings};
 use crate::site::{Answer, Building, Handler, Layer, Visit, reply};
 
@@ -109,7 +109,7 @@ impl Handler for Guarded {
         if self.rules.admits(visit.client) {
             return self.handler.handle(request, visit);
         }
-        refused("allow/deny", &visit);
+        refused(Guard::Address, &visit);
         reply::status(StatusCode::FORBIDDEN).into()
     }
 }

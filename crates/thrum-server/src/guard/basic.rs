@@ -13,7 +13,7 @@ use thrum_http::Body;
 use super::passwords::{self, Users};
 use super::remembered::{Print, Remembered};
 use super::watched::{Unreadable, Watched};
-use super::{busy, refused};
+use super::{Guard, busy, refused};
 use crate::config::{Arity, Entry, Kind, Problem, Setting, Settings};
 use crate::places::Places;
 use crate::site::{Answer, Building, Handler, Layer, Visit, reply};
@@ -176,7 +176,7 @@ impl BasicAuth {
     }
 
     fn ask(&self, visit: &Visit) -> Response<Body> {
-        refused("auth-basic", visit);
+        refused(Guard::Basic, visit);
         let mut response = reply::status(StatusCode::UNAUTHORIZED);
         let fields = response.headers_mut();
         fields.insert(WWW_AUTHENTICATE, self.challenge.clone());

@@ -10,7 +10,7 @@ use http::{Request, StatusCode};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use thrum_http::{Body, BodyError};
 
-use super::refused;
+use super::{Guard, refused};
 use crate::config::{Kind, Setting, Settings};
 use crate::site::{Answer, Building, Handler, Layer, Visit, reply};
 
@@ -69,7 +69,7 @@ impl Handler for Guarded {
         match request.body().size() {
             Some(size) if size <= self.bytes => self.handler.handle(request, visit),
             Some(_) => {
-                refused("max-body", &visit);
+                refused(Guard::Body, &visit);
                 reply::status(StatusCode::PAYLOAD_TOO_LARGE).into()
             }
             None => self.counted(request, visit),
@@ -90,7 +90,7 @@ impl Guarded {
         let answer = self.handler.handle(request, visit.clone());
         answer.map(move |response| {
             if exceeded.load(Ordering::Relaxed) {
-                refused("max-body", &visit);
+                refused(Guard::Body, &visit);
                 *response = reply::status(StatusCode::PAYLOAD_TOO_LARGE);
             }
         })

@@ -11,7 +11,7 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 use thrum_http::{Body, BodyError};
 use thrum_rt::sync::OwnedPermit;
 
-use super::{busy, kept_name, refused};
+use super::{Guard, busy, kept_name, refused};
 use crate::config::{Kind, Setting, Settings};
 use crate::places::Places;
 use crate::site::{Answer, Building, Handler, Layer, Visit};
@@ -101,7 +101,7 @@ impl Handler for Guarded {
         let (places, handler) = (self.places.clone(), self.handler.clone());
         Answer::later(async move {
             let Some(place) = places.take().await else {
-                refused("limit-concurrency", &visit);
+                refused(Guard::Concurrency, &visit);
                 return busy();
             };
             let answer = handler.handle(request, visit.clone());

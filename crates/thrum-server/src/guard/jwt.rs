@@ -12,7 +12,7 @@ use thrum_http::Body;
 
 use super::basic::bearer_of;
 use super::keys::{Key, KeyFile};
-use super::refused;
+use super::{Guard, refused};
 use crate::config::{Arity, Entry, Kind, Setting, Settings};
 use crate::site::{Answer, Building, Handler, Layer, Visit, reply};
 
@@ -250,7 +250,7 @@ impl Handler for Guarded {
 }
 
 fn refuse(status: StatusCode, why: &'static str, visit: &Visit) -> Response<Body> {
-    refused("auth-jwt", visit);
+    refused(Guard::Jwt, visit);
     let mut response = reply::status(status);
     let fields = response.headers_mut();
     fields.insert(WWW_AUTHENTICATE, HeaderValue::from_static(why));

@@ -44,18 +44,60 @@ pub use rate::RateLimits;
 pub use security::{Level, SecurityHeaders};
 pub use watched::Unreadable;
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use http::header::RETRY_AFTER;
 use http::{HeaderValue, Response, StatusCode};
 use thrum_http::Body;
 
 use crate::config::Entry;
+use crate::metrics::Registry;
 use crate::site::{Visit, reply};
 
+/// Who refuses requests.
+#[derive(Clone, Copy)]
+enum Guard {
+    Address,
+    Rate,
+    Concurrency,
+    Body,
+    Basic,
+    Jwt,
+}
+
+/// The guards by what they are called in the configuration, in the order of [`Guard`].
+const NAMES: [&str; 6] = [
+    "allow/deny",
+    "limit-rate",
+    "limit-concurrency",
+    "max-body",
+    "auth-basic",
+    "auth-jwt",
+];
+
+/// How many requests each has refused, in this process.
+static REFUSED: [AtomicU64; NAMES.len()] = [const { AtomicU64::new(0) }; NAMES.len()];
+
+/// Has read how many requests were refused.
+pub(crate) fn observe_guards(registry: &Registry) {
+    registry.source("guards", |sample| {
+        for (guard, refused) in NAMES.iter().zip(&REFUSED) {
+            sample.counter(
+                "thrum_guard_refused_requests_total",
+                "Requests that a guard refused.",
+                &[("guard", guard)],
+                refused.load(Ordering::Relaxed),
+            );
+        }
+    });
+}
+
 /// Notes that a guard has refused a request.
-fn refused(guard: &'static str, visit: &Visit) {
+fn refused(guard: Guard, visit: &Visit) {
+    REFUSED[guard as usize].fetch_add(1, Ordering::Relaxed);
     let route = &visit.route;
     tracing::debug!(
-        guard,
+        guard = NAMES[guard as usize],
         site = route.site,
         route = route.pattern,
         client = visit.client.map(tracing::field::display),

@@ -7,7 +7,7 @@ use http::{HeaderName, Request};
 use thrum_http::Body;
 use thrum_http::middleware::RateLimit;
 
-use super::{kept_name, refused};
+use super::{Guard, kept_name, refused};
 use crate::config::{Arity, Entry, Kind, Problem, Setting, Settings};
 use crate::site::{Answer, Building, Handler, Layer, Visit};
 
@@ -124,7 +124,7 @@ impl Handler for Guarded {
                 (None, None) => Ok(()),
             };
             if let Err(response) = admitted {
-                refused("limit-rate", &visit);
+                refused(Guard::Rate, &visit);
                 return (*response).into();
             }
         }

@@ -32,7 +32,7 @@ struct Kept {
 /// One second.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Second {
-    /// When it ended, in seconds since 1970.
+    /// When it ended, in seconds since 1970 by a clock that goes on when the wall clock is set.
     pub at: u64,
     /// Responses by the class of their status: 1xx, 2xx, 3xx, 4xx, 5xx, others.
     pub classes: [u64; 6],

@@ -18,6 +18,7 @@ mod pid_file;
 mod privileges;
 mod sandbox;
 mod settings;
+mod tables;
 
 pub(crate) use certificates::says_tls;
 pub use certificates::{Certificates, SITE};
@@ -26,4 +27,5 @@ pub use notify::Notify;
 pub use pid_file::{PidFile, PidFileError};
 pub use privileges::{Privileges, PrivilegesError};
 pub use sandbox::{Confinement, Sandbox, SandboxError};
-pub use settings::{GLOBAL, ProcessSettings};
+pub use settings::ProcessSettings;
+pub use tables::GLOBAL;

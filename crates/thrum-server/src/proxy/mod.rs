@@ -2,7 +2,7 @@
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | `config` | how it is written: `/api/ >> 127.0.0.1:3000 { timeout 10s }` |
+//! | `config` | from how it is written, `/api/ >> 127.0.0.1:3000 { timeout 10s }`, to a proxy; `settings`: what may be written |
 //! | `builder` | [`ProxyBuilder`] |
 //! | `target` | [`Target`]: where an upstream is |
 //! | `upstream` | [`Upstreams`]: what is known of each, whichever routes go there |
@@ -26,6 +26,7 @@ mod relay;
 mod retry;
 mod room;
 mod rules;
+mod settings;
 mod target;
 mod tunnel;
 mod upstream;

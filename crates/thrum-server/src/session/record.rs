@@ -45,12 +45,36 @@ impl Record {
 
     /// What is left of the longest time that it may last.
     pub(super) fn left(&self, max: Duration) -> Duration {
-        let end = Duration::from_secs(self.began).saturating_add(max);
-        end.saturating_sub(Duration::from_secs(seconds()))
+        self.left_at(seconds(), max)
+    }
+
+    /// Never more than the longest time, though the clock may have been set to before its beginning.
+    fn left_at(&self, now: u64, max: Duration) -> Duration {
+        max.saturating_sub(Duration::from_secs(now.saturating_sub(self.began)))
     }
 }
 
 fn seconds() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_is_between_nothing_and_all() {
+        let record = Record {
+            began: 10_000,
+            ..Record::default()
+        };
+        let max = Duration::from_secs(3600);
+        assert_eq!(record.left_at(10_000, max), max);
+        assert_eq!(record.left_at(10_060, max), Duration::from_secs(3540));
+        assert_eq!(record.left_at(20_000, max), Duration::ZERO);
+        // The clock was set back by an hour.
+        assert_eq!(record.left_at(6_400, max), max);
+        assert_eq!(record.left_at(0, Duration::MAX), Duration::MAX);
+    }
 }

@@ -79,4 +79,25 @@ mod tests {
             once(&tables, verb.word);
         }
     }
+
+    /// What messages and the reference page show is to be copied.
+    #[test]
+    fn examples_begin_with_what_they_are_of() {
+        fn check(settings: &[Setting]) {
+            for setting in settings {
+                let (name, example) = (setting.name, setting.example);
+                let values = example.strip_prefix(name).unwrap_or_default();
+                assert!(values.starts_with(' '), "{name}: {example}");
+                check(setting.block);
+            }
+        }
+        for settings in [GLOBAL, SITE, ROUTE].concat() {
+            check(settings);
+        }
+        for verb in VERBS {
+            let of_verb = verb.example.split(' ').nth(1);
+            assert_eq!(of_verb, Some(verb.word), "{}", verb.example);
+            check(verb.settings);
+        }
+    }
 }

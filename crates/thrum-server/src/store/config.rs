@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::observed::Observed;
 use super::redis::check_url;
-use super::{Memory, Redb, RedbOptions, Redis, RedisOptions, Store};
+use super::{Memory, Redb, RedbOptions, Redis, RedisOptions, Store, Version};
 use crate::config::{Arity, Entry, Kind, Problem, Setting, Settings, Span, Value};
+use crate::metrics;
 use crate::site::Building;
 
 /// The name of a store that is given none.
@@ -19,8 +21,8 @@ pub const SETTINGS: &[Setting] = &[Setting {
     ..Setting::new(
         "store",
         &[Kind::Text("[NAME] redb PATH | [NAME] URL | [NAME] memory")],
-        "Where sessions, key-value content and the counts of rate limits are kept: a file, or a Redis or Valkey server \
-         (redis://HOST:PORT/DB, rediss:// with TLS) or cluster (redis+cluster://HOST:PORT,HOST:PORT). Several need names.",
+        "Where sessions and key-value content are kept: a file, or a Redis or Valkey server (redis://HOST:PORT/DB, rediss:// \
+         with TLS) or cluster (redis+cluster://HOST:PORT,HOST:PORT). Several need names.",
         "store redb /var/lib/thrum/store.redb",
     )
 }];
@@ -130,7 +132,10 @@ pub fn store(
         building.problem(Problem::new(asker, missing).help(help));
         return None;
     };
-    open(entry, building)
+    let store = open(entry, building)?;
+    let registry = metrics::verbs::registry(building);
+    building.when_live(|_| Version::prepare());
+    Some(Arc::new(Observed::new(store, name_of(entry), &registry)))
 }
 
 /// Checks what is written, whether somebody asks for it or not.

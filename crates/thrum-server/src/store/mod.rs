@@ -10,6 +10,9 @@
 //! write, and writes can be made to depend on it; so what is read, changed and written back is never lost to somebody else's
 //! change in between. Besides values there are counters, for limits of rates, which forget themselves.
 //!
+//! When values expire is a time of day, as it has to mean something to the next process and to other machines: if the wall
+//! clock is set, they do so that much earlier or later. Counters are not touched by that.
+//!
 //! ```
 //! use thrum_server::store::{Key, Memory, Put, Store, StoreError};
 //!
@@ -31,6 +34,7 @@ mod counters;
 mod error;
 mod key;
 mod memory;
+mod observed;
 mod record;
 mod redb;
 mod redis;
@@ -215,6 +219,11 @@ impl Condition {
 }
 
 impl Version {
+    /// Has the first of them not wait for randomness to be gathered, which takes a while of computing.
+    pub(crate) fn prepare() {
+        let _ = Self::new();
+    }
+
     /// A new one. They are random, so that a key that was deleted and written again has none it had before.
     pub(crate) fn new() -> Self {
         let mut bytes = [0; 8];
