@@ -63,7 +63,8 @@ def cover(chapters: dict, measured: dict) -> str:
             f'<tr><td class="number">{number}</td><td><a href="#{name}">{rich(title)}</a>'
             f'<small>{rich(question.partition("?")[0])}?</small></td><td{kind}>{verdict}</td></tr>\n'
         )
-    machine = f"<p>{escape('; '.join(machines))}</p>" if machines else ""
+    minutes = sum(found["took_s"] for found in measured.values()) / 60
+    machine = f"<p>{escape('; '.join(machines))}; {minutes:.0f} minutes in all.</p>" if machines else ""
     return f"""<header>
 <h1>The book of thrum</h1>
 <p>How thrum does beside other systems, measured on one machine in the same run, in turns: A B C A B C ... Where a figure stands

@@ -7,7 +7,6 @@ that is stopped for one second of every four while requests go on being due."""
 import itertools
 import json
 import signal
-import subprocess
 import tempfile
 import threading
 import time

@@ -56,5 +56,5 @@ def run(options):
     row("fires late, 99th percentile, ms", timers, lambda each: each.figure("late p99"))
     row("fires late, the latest, ms", timers, lambda each: each.figure("late max"))
     row("memory of all of it, MB", timers, lambda each: each.figure("memory"))
-    result.bar_chart("What small steps of the runtime cost", "nanoseconds each, less is better", chart)
+    result.bar_chart("What small steps of the runtime cost", "nanoseconds each, logarithmic, less is better", chart, log=True)
     return result

@@ -15,7 +15,7 @@ main = do
 route :: Application
 route request answer = case pathInfo request of
   ["fib", n] -> answer (responseBuilder status200 text (intDec (fib (read (T.unpack n))) <> "\n"))
-  _ -> answer (responseLBS status200 text "Pong!\r\n")
+  _ -> answer (responseBuilder status200 (("Content-Length", "7") : text) "Pong!\r\n")
   where
     text = [("Content-Type", "text/plain")]
 
