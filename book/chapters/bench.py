@@ -20,8 +20,9 @@ NEEDS = ["taskset", "wrk", "cc"]
 ROUNDS, SECONDS = 3, 3
 PROGRAMS = {"thrum": "crates/thrum-load/src/lane.rs"}
 # So many of a hundred requests take so many milliseconds: the percentiles lie well within the steps.
-DELAYS = {100: 60, 200: 25, 300: 12, 500: 3}
-INJECTED = {"p50": 100, "p75": 200, "p90": 300, "p99": 500}
+# They are long because the server's timers are whole milliseconds, and never early.
+DELAYS = {400: 60, 600: 25, 800: 12, 1000: 3}
+INJECTED = {"p50": 400, "p75": 600, "p90": 800, "p99": 1000}
 STALL, EVERY = 1.0, 4.0
 MEANING = """wrk spends four system calls on a request: it writes, reads, and twice changes what it waits for. thrum's client registers a
 connection once. A load that waits for a stopped server before it asks again never sees what its users would: of a second's stall it
@@ -74,7 +75,7 @@ def known_delays(result: Result, target, options):
         for delay, count in DELAYS.items():
             urls.write(f"/{delay}\n" * count)
         urls.flush()
-        asked = ["-c", "100", "--urls", urls.name]
+        asked = ["-c", "300", "--urls", urls.name]
         found = [bench(target.url(), 2 * options.seconds, *asked)[0]["figures"]["latency_ms"] for _ in range(options.rounds)]
     for percentile, injected in INJECTED.items():
         table.row(percentile, str(injected), spread([each[percentile] for each in found]))

@@ -26,6 +26,7 @@
 //! | `turns` | whose turn it is on a connection |
 //! | `lane` | one place of the load: a connection after the other |
 //! | `conversation` | how a protocol asks and is answered |
+//! | `dial` | who opens connections, and from where |
 //! | `clock` | what wakes lanes at their times |
 //! | `load` | [`Load`]: a load while it runs |
 //! | `record` | noting what happens |
@@ -43,6 +44,7 @@ mod check;
 mod clock;
 pub mod compare;
 mod conversation;
+mod dial;
 pub mod foreign;
 mod lane;
 mod latency;

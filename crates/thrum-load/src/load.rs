@@ -1,27 +1,25 @@
 //! A load while it runs: what its places share, how it ends, and what comes of it.
 
 use std::io;
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Context;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use http::{HeaderName, HeaderValue, Method, Uri};
-use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage, setrlimit};
+use nix::sys::resource::{UsageWho, getrusage};
 use thiserror::Error;
-use thrum_http::Client;
-use thrum_http::client::{Dialer, Limits, Timeouts};
+use thrum_http::client::Dialer;
 use thrum_http::tls;
-use thrum_rt::net::lookup_host;
 use thrum_rt::sync::Semaphore;
 use thrum_rt::{CancellationToken, TaskSet};
 
 use crate::check::Expect;
 use crate::clock::Clock;
+use crate::dial::{allow_descriptors, dialers};
 use crate::lane::Lane;
 use crate::pace::{Rate, Schedule};
-use crate::plan::{BadPlan, HttpVersion, Plan, Protocol};
+use crate::plan::{BadPlan, Plan, Protocol};
 use crate::record::Record;
 use crate::requests::{Asker, BadRequest, BodyText, RequestText, Requests};
 use crate::turns::{Arrivals, Manner, Turns};
@@ -29,8 +27,6 @@ use crate::{ClientCost, ErrorKind, FORM, Results};
 
 /// Connections that are being opened at the same time: what most servers let wait for them.
 const DIALS: usize = 128;
-/// Descriptors for anything but connections.
-const OTHER_DESCRIPTORS: u64 = 64;
 /// Above this share of its threads' time the load generator measures itself.
 const BUSY: f64 = 0.9;
 
@@ -364,83 +360,6 @@ fn warnings(client: &ClientCost, elapsed: Duration, answered: u64, unsent: u64) 
     warnings
 }
 
-/// Those that connect from each of the addresses, or from any.
-async fn dialers(plan: &Plan) -> Result<Vec<Dialer>, LoadError> {
-    let target = &plan.target;
-    let scheme = if target.is_tls() { "https" } else { "http" };
-    let mut builder = Client::builder()
-        .limits(Limits::default())
-        .server_name(target.host());
-    let mut timeouts = Timeouts::default();
-    timeouts.connect = plan.timeout;
-    timeouts.handshake = plan.timeout;
-    // Connections live as long as the load.
-    timeouts.lifetime = Duration::MAX;
-    builder = builder.timeouts(timeouts);
-    builder = match (target.version, target.protocol()?) {
-        (HttpVersion::Http2, Protocol::Http) => builder.http2_prior_knowledge(),
-        (HttpVersion::Negotiated, Protocol::Http) if target.is_tls() => builder,
-        _ => builder.http1_only(),
-    };
-    if target.is_tls() && target.insecure {
-        builder = builder.tls(
-            tls::Connector::builder()
-                .danger_accept_any_certificate()
-                .build()?,
-        );
-    }
-    if let Some(path) = &target.unix_socket {
-        let url = format!("{scheme}://localhost");
-        return Ok(vec![builder.unix_socket(path.clone()).dialer(url)?]);
-    }
-    // Looked up once, as names are not what is measured.
-    let found = lookup_host((target.host(), target.port())).await;
-    let addresses: Vec<SocketAddr> = found
-        .map_err(|error| LoadError::Lookup(target.host().to_owned(), error))?
-        .into_iter()
-        .collect();
-    let address = |fits: &dyn Fn(&SocketAddr) -> bool| {
-        let address = addresses.iter().find(|address| fits(address));
-        let none = || {
-            io::Error::new(
-                io::ErrorKind::NotFound,
-                "none of the family that is asked for",
-            )
-        };
-        address.ok_or_else(|| LoadError::Lookup(target.host().to_owned(), none()))
-    };
-    if target.from.is_empty() {
-        // A name with several addresses may listen on one of them only, as localhost does.
-        let address = reachable(&addresses, plan.timeout)
-            .await
-            .map_or_else(|| address(&|_| true).copied(), Ok)?;
-        return Ok(vec![builder.dialer(format!("{scheme}://{address}"))?]);
-    }
-    let from = target.from.iter().map(|from| {
-        let address = address(&|address| address.is_ipv4() == from.is_ipv4())?;
-        Ok(builder
-            .clone()
-            .local_address(*from)
-            .dialer(format!("{scheme}://{address}"))?)
-    });
-    from.collect()
-}
-
-/// The first address that can be connected to.
-async fn reachable(addresses: &[SocketAddr], patience: Duration) -> Option<SocketAddr> {
-    if let [only] = addresses {
-        return Some(*only);
-    }
-    for address in addresses {
-        let connected =
-            thrum_rt::time::timeout(patience, thrum_rt::net::TcpStream::connect(*address)).await;
-        if matches!(connected, Ok(Ok(_))) {
-            return Some(*address);
-        }
-    }
-    None
-}
-
 /// What is asked: what the plan says, or its URL.
 fn texts(plan: &Plan, protocol: Protocol) -> Vec<RequestText> {
     if !plan.requests.is_empty() {
@@ -463,19 +382,6 @@ fn host_field(url: &Uri) -> HeaderValue {
     let host = url.authority().map_or("", |authority| authority.as_str());
     let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
     HeaderValue::from_str(host).unwrap_or_else(|_| HeaderValue::from_static(""))
-}
-
-/// Raises the limit of open files as far as it is needed.
-fn allow_descriptors(connections: usize) -> Result<(), LoadError> {
-    let needed = connections as u64 + OTHER_DESCRIPTORS;
-    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap_or((u64::MAX, u64::MAX));
-    if soft >= needed || setrlimit(Resource::RLIMIT_NOFILE, needed, hard.max(needed)).is_ok() {
-        return Ok(());
-    }
-    Err(LoadError::Descriptors {
-        connections,
-        allowed: hard,
-    })
 }
 
 /// CPU time of this process so far.

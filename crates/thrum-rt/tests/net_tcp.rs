@@ -109,6 +109,18 @@ fn writing_goes_on_after_a_file_that_ends_early() {
 }
 
 #[test]
+fn what_an_adopted_listener_accepts_is_sent_at_once() {
+    block_on(async {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let listener = TcpListener::from_std(listener).unwrap();
+        let _client = TcpStream::connect(address).await.unwrap();
+        let (server, _) = listener.accept().await.unwrap();
+        assert!(server.nodelay().unwrap());
+    });
+}
+
+#[test]
 fn options_are_kept() {
     block_on(async {
         let (client, _server) = pair().await;

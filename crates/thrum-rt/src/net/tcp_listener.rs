@@ -55,7 +55,8 @@ impl TcpListener {
         })
     }
 
-    /// Takes over a socket that listens already.
+    /// Takes over a socket that listens already. What it accepts is sent at once (TCP_NODELAY), as with those of
+    /// [`bind`](Self::bind).
     ///
     /// # Errors
     /// When the socket cannot be set to non-blocking mode or registered.
@@ -63,6 +64,12 @@ impl TcpListener {
     /// # Panics
     /// Outside a runtime.
     pub fn from_std(socket: std::net::TcpListener) -> io::Result<Self> {
+        socket2::SockRef::from(&socket).set_tcp_nodelay(true)?;
+        Self::register(socket)
+    }
+
+    /// Takes it over as it is.
+    pub(super) fn register(socket: std::net::TcpListener) -> io::Result<Self> {
         Ok(Self {
             acceptor: Acceptor::new(socket)?,
         })

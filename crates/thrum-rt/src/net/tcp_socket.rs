@@ -166,7 +166,7 @@ impl TcpSocket {
     pub fn listen(self, backlog: u32) -> io::Result<TcpListener> {
         self.socket
             .listen(i32::try_from(backlog).unwrap_or(i32::MAX))?;
-        TcpListener::from_std(self.socket.into())
+        TcpListener::register(self.socket.into())
     }
 
     /// Connects to an address.
