@@ -15,7 +15,7 @@ use crate::banner;
 const SAY_AFTER: Duration = Duration::from_millis(300);
 
 /// A shell's status for a program that was ended by SIGINT.
-const INTERRUPTED: i32 = 130;
+pub(crate) const INTERRUPTED: i32 = 130;
 
 /// Waits for Ctrl-C or SIGTERM.
 pub(crate) async fn asked_to_stop() -> io::Result<()> {

@@ -37,10 +37,6 @@ pub(crate) enum Failure {
     Load(#[source] thrum_load::LoadError),
     #[error("{}:{}: {}", .0.display(), .1, .2)]
     Urls(PathBuf, usize, String),
-    #[error("{} cannot be read: {}", .0.display(), reason(.1))]
-    Read(PathBuf, io::Error),
-    #[error("{} cannot be written: {}", .0.display(), reason(.1))]
-    Write(PathBuf, io::Error),
     #[error("{}: {}", .0.display(), .1)]
     Results(PathBuf, #[source] thrum_load::report::json::ReadError),
     #[error("the runtime cannot be started: {}", reason(.0))]

@@ -36,8 +36,16 @@ pub(crate) fn print(text: fmt::Arguments<'_>) {
 
 /// Prints to standard output, whole. A reader that has gone wants no more.
 pub(crate) fn print_out(text: impl AsRef<[u8]>) -> Result<ExitCode, Failure> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_ref()).and_then(|()| out.flush()) {
+    write_out(io::stdout().lock(), text.as_ref())
+}
+
+/// The same for text with styles, which a terminal shows and nothing else gets.
+pub(crate) fn print_styled(text: &str) -> Result<ExitCode, Failure> {
+    write_out(anstream::stdout().lock(), text.as_bytes())
+}
+
+fn write_out(mut out: impl Write, text: &[u8]) -> Result<ExitCode, Failure> {
+    match out.write_all(text).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Stdout(error)),
         _ => Ok(ExitCode::SUCCESS),
     }

@@ -196,59 +196,76 @@ impl Lane {
 
     /// Takes the answers that are there and sends what is due, until there is nothing to do but wait.
     fn poll<C: Conversation>(&mut self, conversation: &mut C, cx: &mut Context<'_>) -> Poll<End> {
-        loop {
-            let mut answered = false;
-            while self.turns.outstanding() > 0 {
-                let end = match conversation.poll_answer(cx) {
-                    Poll::Ready(Ok(answer)) => {
-                        answered = true;
-                        self.failures = 0;
-                        self.turns.answered(answer.times.done);
-                        let goes_on = answer.goes_on;
-                        self.answers.push(answer);
-                        (!goes_on).then_some(ErrorKind::Lost)
-                    }
-                    Poll::Ready(Err(kind)) => Some(kind),
-                    Poll::Pending => break,
-                };
-                if let Some(kind) = end {
-                    self.lose(kind);
-                    return Poll::Ready(End::Connection);
-                }
-            }
+        self.advance(conversation, cx).unwrap_or_else(|kind| {
+            self.lose(kind);
+            Poll::Ready(End::Connection)
+        })
+    }
+
+    /// As [`poll`](Self::poll). An error is the end of the connection.
+    fn advance<C: Conversation>(
+        &mut self,
+        conversation: &mut C,
+        cx: &mut Context<'_>,
+    ) -> Result<Poll<End>, ErrorKind> {
+        let mut answered = self.take_answers(conversation, cx)?;
+        let next = loop {
             let (sent, next) = self.send(conversation, cx);
             if sent {
                 self.deadline.set(self.shared.plan.timeout);
-                if let Poll::Ready(Err(kind)) = conversation.poll_flush(cx) {
-                    self.lose(kind);
-                    return Poll::Ready(End::Connection);
-                }
-                continue;
-            }
-            match next {
-                Turn::Close => return Poll::Ready(End::Connection),
-                Turn::End => return Poll::Ready(End::Load),
-                Turn::Wait(at) => {
-                    self.waited = self.turns.outstanding() == 0;
-                    self.shared.wake_at(at, self.index, cx);
-                }
-                Turn::Send(_) | Turn::Listen => {}
-            }
-            if answered {
-                continue; // what is waited for is to be polled once more
-            }
-            if self.turns.outstanding() > 0 {
-                if let Poll::Ready(Err(kind)) = conversation.poll_flush(cx) {
-                    self.lose(kind);
-                    return Poll::Ready(End::Connection);
-                }
-                if self.deadline.poll_expired(cx).is_ready() {
-                    self.lose(ErrorKind::Timeout);
-                    return Poll::Ready(End::Connection);
+                if let Poll::Ready(flushed) = conversation.poll_flush(cx) {
+                    flushed?;
                 }
             }
-            return Poll::Pending;
+            if !sent && !answered {
+                break next;
+            }
+            // What is waited for is to be polled once more. Nothing new came of it: then what is next is known.
+            answered = self.take_answers(conversation, cx)?;
+            if !answered {
+                break next;
+            }
+        };
+        match next {
+            Turn::Close => return Ok(Poll::Ready(End::Connection)),
+            Turn::End => return Ok(Poll::Ready(End::Load)),
+            Turn::Wait(at) => {
+                self.waited = self.turns.outstanding() == 0;
+                self.shared.wake_at(at, self.index, cx);
+            }
+            Turn::Send(_) | Turn::Listen => {}
         }
+        if self.turns.outstanding() > 0 {
+            if let Poll::Ready(flushed) = conversation.poll_flush(cx) {
+                flushed?;
+            }
+            if self.deadline.poll_expired(cx).is_ready() {
+                return Err(ErrorKind::Timeout);
+            }
+        }
+        Ok(Poll::Pending)
+    }
+
+    /// Takes the answers that are there; whether there were any.
+    fn take_answers<C: Conversation>(
+        &mut self,
+        conversation: &mut C,
+        cx: &mut Context<'_>,
+    ) -> Result<bool, ErrorKind> {
+        let before = self.answers.len();
+        while self.turns.outstanding() > 0
+            && let Poll::Ready(answer) = conversation.poll_answer(cx)
+        {
+            let answer = answer?;
+            self.failures = 0;
+            self.turns.answered(answer.times.done);
+            let goes_on = answer.goes_on;
+            self.answers.push(answer);
+            if !goes_on {
+                return Err(ErrorKind::Lost); // that much of what is outstanding
+            }
+        }
+        Ok(self.answers.len() > before)
     }
 
     /// Asks for what is due; whether there was any, and what comes next.

@@ -99,11 +99,14 @@ impl Requests {
         })
     }
 
-    /// The next number, if numbers matter.
-    fn number(&self) -> u64 {
+    /// What is asked next, and its number, if numbers matter.
+    fn next(&self) -> (&Entry, u64) {
         match self.entries.as_slice() {
-            [only] if only.fixed.is_some() => 0,
-            _ => self.next.fetch_add(1, Ordering::Relaxed),
+            [only] if only.fixed.is_some() => (only, 0),
+            entries => {
+                let number = self.next.fetch_add(1, Ordering::Relaxed);
+                (&entries[(number % entries.len() as u64) as usize], number)
+            }
         }
     }
 }
@@ -217,9 +220,7 @@ impl Asker {
 
     /// The next request as HTTP/1.1 sends it, and its method.
     pub(crate) fn next_http1(&mut self, cookie: Option<&HeaderValue>) -> (&[u8], &Method) {
-        let number = self.requests.number();
-        let entries = &self.requests.entries;
-        let entry = &entries[(number % entries.len() as u64) as usize];
+        let (entry, number) = self.requests.next();
         match &entry.fixed {
             Some(fixed) if cookie.is_none() => (fixed, &entry.method),
             _ => {
@@ -236,9 +237,7 @@ impl Asker {
 
     /// The body of the next request, for protocols that have nothing else.
     pub(crate) fn next_text(&mut self) -> String {
-        let number = self.requests.number();
-        let entries = &self.requests.entries;
-        let entry = &entries[(number % entries.len() as u64) as usize];
+        let (entry, number) = self.requests.next();
         let values = &mut Values {
             number,
             random: &mut self.random,
@@ -256,9 +255,7 @@ impl Asker {
         base: &Uri,
         cookie: Option<&HeaderValue>,
     ) -> Result<Request<Body>, http::Error> {
-        let number = self.requests.number();
-        let entries = &self.requests.entries;
-        let entry = &entries[(number % entries.len() as u64) as usize];
+        let (entry, number) = self.requests.next();
         let values = &mut Values {
             number,
             random: &mut self.random,

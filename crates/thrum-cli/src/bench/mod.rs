@@ -23,11 +23,8 @@ use thrum_rt::Runtime;
 
 pub(crate) use self::args::BenchArgs;
 use self::args::{BenchCommand, RunArgs};
-use crate::ending::{self, First, race};
+use crate::ending::{self, First, INTERRUPTED, race};
 use crate::error::Failure;
-
-/// A shell's status for a program that was ended by SIGINT.
-const INTERRUPTED: i32 = 130;
 
 /// No task of a load computes for long; where it looks so, the machine is full, and more threads would not help.
 const SLICE: Duration = Duration::from_millis(100);

@@ -1,7 +1,6 @@
 //! Where results go: the terminal, files, the exit code.
 
 use std::fs;
-use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -11,6 +10,7 @@ use thrum_load::report::{Run, csv, hdr, html, json, text};
 
 use super::args::{CompareArgs, OutputArgs};
 use crate::error::Failure;
+use crate::terminal::{self, print_out, print_styled};
 
 /// The status of a run whose budget does not hold.
 const OVER_BUDGET: u8 = 3;
@@ -53,18 +53,15 @@ pub(super) fn pair(args: &OutputArgs, a: &[Results], b: &[Results]) -> Result<Ex
 /// Says whether results that were written before differ.
 pub(super) fn compared(args: &CompareArgs) -> Result<ExitCode, Failure> {
     let comparison = compare(&read(&args.a)?, &read(&args.b)?);
-    let text = match args.json {
-        true => json::comparison(&comparison),
-        false => text::comparison(&comparison),
-    };
-    anstream::stdout()
-        .write_all(text.as_bytes())
-        .map_err(Failure::Stdout)?;
-    Ok(ExitCode::SUCCESS)
+    match args.json {
+        true => print_out(json::comparison(&comparison)),
+        false => print_styled(&text::comparison(&comparison)),
+    }
 }
 
 fn read(path: &Path) -> Result<Vec<Results>, Failure> {
-    let text = fs::read_to_string(path).map_err(|error| Failure::Read(path.to_owned(), error))?;
+    let text =
+        fs::read_to_string(path).map_err(|error| Failure::Unreadable(path.to_owned(), error))?;
     json::read(&text).map_err(|error| Failure::Results(path.to_owned(), error))
 }
 
@@ -79,10 +76,7 @@ fn ending(
         let checks = budget.check(results);
         held = checks.iter().all(|check| check.held);
         if !held || !args.quiet {
-            let text = text::budget(&checks);
-            anstream::stderr()
-                .write_all(text.as_bytes())
-                .map_err(Failure::Stdout)?;
+            terminal::print(format_args!("{}", text::budget(&checks).trim_end()));
         }
     }
     Ok(match (held, is_silent) {
@@ -99,9 +93,7 @@ fn print(args: &OutputArgs, text: &str) -> Result<(), Failure> {
     if args.quiet || is_taken {
         return Ok(());
     }
-    anstream::stdout()
-        .write_all(text.as_bytes())
-        .map_err(Failure::Stdout)
+    print_styled(text).map(|_| ())
 }
 
 fn write_all(
@@ -120,9 +112,9 @@ fn write_all(
 fn write(path: Option<&Path>, bytes: &[u8]) -> Result<(), Failure> {
     match path {
         None => Ok(()),
-        Some(path) if is_stdout(path) => io::stdout().write_all(bytes).map_err(Failure::Stdout),
+        Some(path) if is_stdout(path) => print_out(bytes).map(|_| ()),
         Some(path) => {
-            fs::write(path, bytes).map_err(|error| Failure::Write(path.to_owned(), error))
+            fs::write(path, bytes).map_err(|error| Failure::Unwritable(path.to_owned(), error))
         }
     }
 }

@@ -124,7 +124,7 @@ fn target(url: &Uri) -> &str {
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, Failure> {
-    fs::read(file).map_err(|error| Failure::Read(file.to_owned(), error))
+    fs::read(file).map_err(|error| Failure::Unreadable(file.to_owned(), error))
 }
 
 #[cfg(test)]
